@@ -1,0 +1,1 @@
+"""The papers' equations as pure functions of ``(model, q, v)``."""

@@ -1,0 +1,57 @@
+"""Shared checks of the arguments of the dynamics functions, and the data they are evaluated in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from balance.errors import FrameError, InputError, known_names
+
+Array = NDArray[np.float64]
+
+
+def check_floating_base(model: pin.Model) -> None:
+    """Raise unless the first joint of ``model`` is a free flyer."""
+    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
+        kind = model.joints[1].shortname() if model.njoints > 1 else "no joint at all"
+        raise InputError(
+            f"model '{model.name}' has a fixed base (its first joint is {kind}); build it with "
+            "pinocchio.JointModelFreeFlyer() as root joint"
+        )
+
+
+def check_vector(name: str, value: ArrayLike, size: int) -> Array:
+    """``value`` as a finite float vector of length ``size``, or a clear error."""
+    vector = np.asarray(value, dtype=float)
+    if vector.shape != (size,):
+        raise InputError(f"{name} has shape {vector.shape}; expected ({size},)")
+    if not np.isfinite(vector).all():
+        where = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise InputError(f"{name}[{where}] is {vector[where]}; every entry must be finite")
+    return vector
+
+
+def check_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """Checked ``(q, v)`` of a floating-base model."""
+    check_floating_base(model)
+    q = check_vector("q", q, model.nq)
+    v = check_vector("v", v, model.nv)
+    norm = float(np.linalg.norm(q[3:7]))
+    if abs(norm - 1.0) > 1e-6:
+        raise InputError(f"q[3:7] is the base quaternion and has norm {norm:.6g}; it must be 1")
+    return q, v
+
+
+def frame_id(model: pin.Model, name: str) -> int:
+    """Index of the frame called ``name``, or an error that lists near names."""
+    if not model.existFrame(name):
+        frames = [frame.name for frame in model.frames if frame.name != "universe"]
+        raise FrameError(f"model '{model.name}' has no frame '{name}'{known_names(name, frames)}")
+    return int(model.getFrameId(name))
+
+
+def symmetrise(upper: Array) -> Array:
+    """Full symmetric matrix from its upper triangle, which is all that ``pin.crba`` fills."""
+    full = np.triu(upper)
+    return full + np.triu(upper, 1).T

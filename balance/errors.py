@@ -1,0 +1,71 @@
+"""What a user can get wrong: one base class, one subclass per kind of mistake.
+
+Every message is one sentence that says what is wrong, where (file and key), the offending value,
+what is allowed, and what to do.  The command line prints the message alone and exits with
+``exit_code``; a traceback is reserved for our own mistakes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BalanceError(Exception):
+    """Base of every error this package raises on purpose."""
+
+    exit_code = 2
+
+
+class ConfigError(BalanceError):
+    """A key of a configuration or robot file is unknown, of the wrong type, or out of range."""
+
+
+class FileError(BalanceError):
+    """A file is missing, unreadable, or in the way."""
+
+
+class RobotError(BalanceError):
+    """A robot is unknown, or its model cannot be balanced."""
+
+
+class FrameError(BalanceError):
+    """A frame, body or joint does not exist in the model."""
+
+
+class InputError(BalanceError):
+    """An argument of a function has the wrong shape, is not finite, or is out of its domain."""
+
+
+class ChartError(InputError):
+    """A rotation or position chart is unknown, singular here, or its coordinates are invalid."""
+
+
+class SingularityError(BalanceError):
+    """A matrix that the formula must invert is singular at this state."""
+
+
+class QPError(BalanceError):
+    """A quadratic program is malformed, or its solver is unknown."""
+
+
+class ResultError(BalanceError):
+    """A result folder or recording cannot be read."""
+
+
+class MissingExtraError(BalanceError):
+    """An optional part of the package is not installed."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(
+            f"this needs the Python package '{module}', which is not installed; "
+            f"run: pip install 'pin-balance[{extra}]'"
+        )
+
+
+def known_names(name: str, valid: Iterable[str]) -> str:
+    """End of an error message: the nearest valid name, and all of them."""
+    names = sorted(valid)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    return f"{hint}; valid: {', '.join(names)}"

@@ -1,0 +1,188 @@
+"""Reading YAML into frozen, strict objects, with one clear sentence for everything that is wrong."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, Union
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from balance.errors import ConfigError, FileError, known_names
+
+MAX_FILE_BYTES = 4_000_000
+
+
+class Strict(BaseModel):
+    """Base of every configuration object: frozen, no unknown keys, no NaN or infinity."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True
+    )
+
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML's safe loader, but a key given twice is an error instead of the last one winning."""
+
+
+def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    loader.flatten_mapping(node)
+    seen: dict[Any, Any] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if not isinstance(key, str | int | float | bool):
+            raise yaml.constructor.ConstructorError(
+                None, None, f"key {key!r} is not plain text", key_node.start_mark
+            )
+        if key in seen:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"key '{key}' is given twice", key_node.start_mark
+            )
+        seen[key] = loader.construct_object(value_node, deep=True)
+    return seen
+
+
+_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+# YAML 1.1 reads "1e-6" as text because it lacks a dot; people who write gains expect a number.
+_UniqueKeyLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$"),
+    list("-+0123456789"),
+)
+
+
+def parse_yaml(text: str, source: str) -> Any:
+    """The value of a YAML text; ``source`` names it in errors."""
+    try:
+        return yaml.load(text, Loader=_UniqueKeyLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(f"{source}{where} is not valid YAML: {problem}") from None
+    except (RecursionError, ValueError) as error:
+        raise ConfigError(f"{source} cannot be read as YAML: {error}") from None
+
+
+def load_yaml_mapping(path: Path) -> dict[str, Any]:
+    """The mapping at the top of a YAML file."""
+    text = read_text(path)
+    value = parse_yaml(text, str(path))
+    if not isinstance(value, dict):
+        kind = "empty" if value is None else f"a {type(value).__name__}"
+        raise ConfigError(f"{path} is {kind}; its top level must be a mapping of keys to values")
+    return {str(key): item for key, item in value.items()}
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of sane size, or one sentence about why not."""
+    try:
+        if path.is_dir():
+            raise FileError(f"{path} is a folder; a YAML file is needed")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise FileError(f"{path} has {path.stat().st_size} bytes; at most {MAX_FILE_BYTES}")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(f"{path} does not exist; check the path") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path} cannot be read: {reason}") from None
+
+
+def validate(cls: type[T], value: object, source: str) -> T:
+    """``value`` as a ``cls``, or a :class:`ConfigError` about its first mistake."""
+    try:
+        return cls.model_validate(value)
+    except ValidationError as error:
+        raise ConfigError(_sentence(cls, error, source)) from None
+
+
+def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
+    problems = error.errors(include_url=False)
+    # An unknown key is usually the cause of a missing one: speak of it first.
+    problems.sort(key=lambda item: item["type"] != "extra_forbidden")
+    first = problems[0]
+    key = ".".join(str(part) for part in _visible(cls, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        valid = _keys_at(cls, first["loc"][:-1])
+        sentence = f"{source}: unknown key '{key}'{known_names(str(first['loc'][-1]), valid)}"
+    elif first["type"] == "missing":
+        sentence = f"{source}: key '{key}' is missing"
+    elif first["type"] == "union_tag_not_found":
+        sentence = f"{source}: '{key}' needs a key {first['ctx']['discriminator']}"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+        message = message[0].lower() + message[1:]
+        shown = repr(first["input"])
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        at = f"'{key}' = {shown}" if key else f"value {shown}"
+        sentence = f"{source}: {at}: {message}"
+    more = len(problems) - 1
+    return sentence + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The classes that an annotation may stand for."""
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        return _members(typing.get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return [m for arg in typing.get_args(annotation) for m in _members(arg)]
+    return [annotation]
+
+
+def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], list[int | str]]:
+    """The annotations reached by a pydantic error location, and the part of it that is YAML.
+
+    Pydantic mixes tags of unions into locations; those are not keys of the file.
+    """
+    here: list[Any] = [cls]
+    visible: list[int | str] = []
+    for part in loc:
+        step: list[Any] = []
+        for annotation in here:
+            origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                if part in annotation.model_fields:
+                    step += _members(annotation.model_fields[str(part)].annotation)
+            elif origin in (list, tuple) and isinstance(part, int):
+                step += [m for arg in args if arg is not Ellipsis for m in _members(arg)]
+            elif origin is dict and len(args) == 2:
+                step += _members(args[1])
+        if step:
+            here = step
+            visible.append(part)
+        elif isinstance(part, int) or part is loc[-1]:
+            visible.append(part)
+    return here, visible
+
+
+def _visible(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[int | str]:
+    return _walk(cls, loc)[1]
+
+
+def _keys_at(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    models = [
+        annotation
+        for annotation in _walk(cls, loc)[0]
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    ]
+    tag = loc[-1] if loc else None
+    tagged = [m for m in models if _tag_of(m) == tag]
+    return sorted({name for m in (tagged or models) for name in m.model_fields})
+
+
+def _tag_of(model: type[BaseModel]) -> object:
+    """The fixed value of a model's discriminator, if its first field is a one-valued literal."""
+    for model_field in model.model_fields.values():
+        if typing.get_origin(model_field.annotation) is typing.Literal:
+            return typing.get_args(model_field.annotation)[0]
+    return None
