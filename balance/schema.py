@@ -110,7 +110,7 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
     # An unknown key is usually the cause of a missing one: speak of it first.
     problems.sort(key=lambda item: item["type"] != "extra_forbidden")
     first = problems[0]
-    key = ".".join(str(part) for part in _visible(cls, first["loc"]))
+    key = ".".join(str(part) for part in _yaml_path(cls, first["loc"], first["type"]))
     if first["type"] == "extra_forbidden":
         valid = _keys_at(cls, first["loc"][:-1])
         sentence = f"{source}: unknown key '{key}'{known_names(str(first['loc'][-1]), valid)}"
@@ -122,9 +122,8 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
         message = first["msg"].removeprefix("Value error, ")
         message = message[0].lower() + message[1:]
         shown = repr(first["input"])
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        at = f"'{key}' = {shown}" if key else f"value {shown}"
-        sentence = f"{source}: {at}: {message}"
+        at = f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "")
+        sentence = f"{source}: {at}: {message}" if key else f"{source}: {message}"
     more = len(problems) - 1
     return sentence + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
 
@@ -160,12 +159,15 @@ def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], 
         if step:
             here = step
             visible.append(part)
-        elif isinstance(part, int) or part is loc[-1]:
+        elif isinstance(part, int):
             visible.append(part)
     return here, visible
 
 
-def _visible(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[int | str]:
+def _yaml_path(cls: type[BaseModel], loc: tuple[int | str, ...], kind: str) -> list[int | str]:
+    """The key of the file that an error is about."""
+    if kind == "extra_forbidden":
+        return [*_walk(cls, loc[:-1])[1], loc[-1]]
     return _walk(cls, loc)[1]
 
 

@@ -1,1 +1,39 @@
-"""."""
+"""One balancing law per file, all with the same ``step(q, v, t)``."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.controllers.momentum import MomentumController
+from balance.controllers.output import ControlOutput, ControlStatus
+from balance.controllers.setpoints import SetpointPath
+from balance.robots import Robot
+
+__all__ = ["ControlOutput", "ControlStatus", "Controller", "make_controller"]
+
+Array = NDArray[np.float64]
+
+
+class Controller(Protocol):
+    """What every law offers; it never knows which plant runs it."""
+
+    path: SetpointPath
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints that ``ControlOutput.active`` indexes."""
+        ...
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques for the measured configuration, velocity and time."""
+        ...
+
+
+def make_controller(config: ExperimentConfig, robot: Robot) -> Controller:
+    """The law that ``config.controller`` describes, for ``robot``."""
+    laws = {"momentum": MomentumController}
+    return laws[config.controller.law](config, robot)

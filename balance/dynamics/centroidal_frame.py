@@ -105,7 +105,7 @@ def integrate_frame(
     model: pin.Model, s_of_t: ShapePath, t: Array, initial: pin.SE3, substeps: int
 ) -> list[pin.SE3]:
     """(17) in the base frame with ``substeps`` equal steps of order 4 in every interval of t."""
-    data = model.createData()
+    data = pin.Data(model)
     stride = len(PATH_NODES) - 1
     poses = [initial]
     for start, end in itertools.pairwise(t):
@@ -139,7 +139,7 @@ def _sample(model: pin.Model, s_of_t: ShapePath, times: Array) -> Array:
 
 def _frame_at_com(model: pin.Model, s: Array) -> pin.SE3:
     """The base's axes with the origin at the CoM of the shape ``s``."""
-    data = model.createData()
+    data = pin.Data(model)
     connection_at(model, data, shape_configuration(model, s))
     return pin.SE3(np.eye(3), data.com[0])
 

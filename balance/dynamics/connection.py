@@ -68,7 +68,7 @@ def mechanical_connection(
     SingularityError if L cannot be inverted.
     """
     check_one_dof_joints(model)
-    data = model.createData() if data is None else data
+    data = pin.Data(model) if data is None else data
     q = shape_configuration(model, check_vector("s", s, model.nv - 6))
     return connection_at(model, data, q)
 
@@ -78,7 +78,7 @@ def momentum_map(
 ) -> MomentumMap:
     """The momentum about the base, the world origin and the CoM, Saccon2017 (9), (11), (12)."""
     q, v = check_state(model, q, v)
-    data = model.createData() if data is None else data
+    data = pin.Data(model) if data is None else data
     terms = connection_at(model, data, q)
     X_WB, X_WG = _world_frames(model, data, q)
     base = terms.L @ v[:6] + terms.A @ v[6:]
@@ -91,7 +91,7 @@ def locked_velocity(
 ) -> LockedVelocity:
     """Locked and average velocity at a state, Saccon2017 (13), (14), (16)."""
     q, v = check_state(model, q, v)
-    data = model.createData() if data is None else data
+    data = pin.Data(model) if data is None else data
     terms = connection_at(model, data, q)
     X_WB, X_WG = _world_frames(model, data, q)
     base = v[:6] + terms.connection @ v[6:]

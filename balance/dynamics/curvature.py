@@ -52,7 +52,7 @@ def connection_derivatives(
 ) -> tuple[MechanicalConnection, Array]:
     """The connection at ``s`` and its derivatives ``[i, j] = d a_i / d s_j`` (nj, nj, 6)."""
     check_one_dof_joints(model)
-    data = model.createData() if data is None else data
+    data = pin.Data(model) if data is None else data
     q = shape_configuration(model, check_vector("s", s, model.nv - 6))
     terms = connection_at(model, data, q)
     dL, dA = momentum_derivatives(model, data, terms.A)

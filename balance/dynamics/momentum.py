@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from balance.dynamics.checks import Array, check_state
+from balance.dynamics.checks import Array, check_state, check_vector
 from balance.errors import InputError, SingularityError
 
 _RELATIVE_RANK_TOLERANCE = 1e-12
@@ -54,6 +54,11 @@ class CentroidalMomentum:
         Lambda_h[3:, 3:] = np.linalg.inv(self.inertia)
         return Lambda_h
 
+    @property
+    def average_velocity(self) -> Array:
+        """(6,) velocity of the CoM and average angular velocity L^-1 l, Traversaro2016 (33)."""
+        return self.Lambda_h @ self.h
+
 
 def centroidal_momentum(
     model: pin.Model, q: ArrayLike, v: ArrayLike, data: pin.Data | None = None
@@ -89,6 +94,15 @@ def locked_inertia(model: pin.Model, data: pin.Data) -> tuple[float, Array]:
             "line; give a link a positive rotational inertia"
         )
     return mass, inertia
+
+
+def wrench_at_com(wrench: ArrayLike, point: ArrayLike, com: ArrayLike) -> Array:
+    """Wrench (6,) at ``point``, world axes, N and N m, carried to the CoM, for (6)."""
+    wrench = check_vector("wrench", wrench, 6)
+    arm = check_vector("point", point, 3) - check_vector("com", com, 3)
+    carried = wrench.copy()
+    carried[3:] += np.cross(arm, wrench[:3])
+    return carried
 
 
 def dynamically_consistent_inverse(T: ArrayLike, M: ArrayLike) -> Array:

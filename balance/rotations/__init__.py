@@ -2,6 +2,42 @@
 
 from __future__ import annotations
 
-from balance.rotations.quaternion import quaternion_from_matrix
+from balance.rotations.chart import Chart
+from balance.rotations.generic import angular_velocity_jacobian, angular_velocity_jacobian_rate
+from balance.rotations.matrix import elementary_rotation
+from balance.rotations.positions import POSITION_CHARTS, PositionChart, get_position_chart
+from balance.rotations.quaternion import (
+    quaternion_from_matrix,
+    quaternion_inverse,
+    quaternion_left_matrix,
+    quaternion_product,
+    quaternion_right_matrix,
+    quaternion_rotate,
+    quaternion_to_matrix,
+)
+from balance.rotations.registry import CHARTS, convert, get_chart
+from balance.rotations.so3 import check_rotation_matrix, nearest_rotation, skew, unskew
 
-__all__ = ["quaternion_from_matrix"]
+__all__ = [
+    "CHARTS",
+    "POSITION_CHARTS",
+    "Chart",
+    "PositionChart",
+    "angular_velocity_jacobian",
+    "angular_velocity_jacobian_rate",
+    "check_rotation_matrix",
+    "convert",
+    "elementary_rotation",
+    "get_chart",
+    "get_position_chart",
+    "nearest_rotation",
+    "quaternion_from_matrix",
+    "quaternion_inverse",
+    "quaternion_left_matrix",
+    "quaternion_product",
+    "quaternion_right_matrix",
+    "quaternion_rotate",
+    "quaternion_to_matrix",
+    "skew",
+    "unskew",
+]

@@ -1,4 +1,4 @@
-"""Unit quaternions: algebra, rotation matrices, rate maps (RobotDynamicsETH 2.4.5, 2.5.1).
+"""Unit quaternions: algebra and rotation matrices (RobotDynamicsETH 2.4.5).
 
 Every function takes ``scalar_first``: False (the default, as in Pinocchio and SciPy) means
 (x, y, z, w), True (as in RobotDynamicsETH and Bouyarmane2012) means (w, x, y, z).
@@ -12,21 +12,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from balance.errors import ChartError
-from balance.rotations.chart import Chart
-from balance.rotations.so3 import GENERATORS, Array, check_rotation_matrix, skew
+from balance.rotations.so3 import (
+    CONSTRAINT_TOLERANCE,
+    GENERATORS,
+    Array,
+    check_rotation_matrix,
+    skew,
+)
 
-# xi xi^T is linear in R (solve RobotDynamicsETH (2.54) for the products of components):
-# 4 xi xi^T = _OUTER_OFFSET + _OUTER_MAP R.ravel(), with xi = (x, y, z, w).
+
+def _outer_product_map() -> Array:
+    """Matrix (16, 9) of the part of 4 xi xi^T, xi = (x, y, z, w), that is linear in R.
+
+    Solving RobotDynamicsETH (2.54) for the products of components gives
+    4 xi xi^T = 1 + (a linear map of R), row by row.
+    """
+    of_R = np.zeros((4, 4, 3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        of_R[i, i] = -np.eye(3)
+        of_R[i, i, i, i] = 1.0
+        of_R[i, j] = of_R[j, i] = np.abs(GENERATORS[k])
+        of_R[i, 3] = of_R[3, i] = GENERATORS[i]
+    of_R[3, 3] = np.eye(3)
+    return of_R.reshape(16, 9)
+
+
+_OUTER_MAP_T: Final[Array] = _outer_product_map().T.copy()
 _OUTER_OFFSET: Final[Array] = np.eye(4).ravel()
-_OUTER_MAP: Final[Array] = np.zeros((4, 4, 3, 3))
-for _i in range(3):
-    _j, _k = (_i + 1) % 3, (_i + 2) % 3
-    _OUTER_MAP[_i, _i] = -np.eye(3)
-    _OUTER_MAP[_i, _i, _i, _i] = 1.0
-    _OUTER_MAP[_i, _j] = _OUTER_MAP[_j, _i] = np.abs(GENERATORS[_k])
-    _OUTER_MAP[_i, 3] = _OUTER_MAP[3, _i] = GENERATORS[_i]
-_OUTER_MAP[3, 3] = np.eye(3)
-_OUTER_MAP_T: Final[Array] = _OUTER_MAP.reshape(16, 9).T.copy()
 
 
 def quaternion_from_matrix(
@@ -48,29 +60,35 @@ def quaternion_from_matrix(
     xyzw = outer[np.arange(len(flat)), largest]
     norm = np.sqrt((xyzw * xyzw).sum(axis=1, keepdims=True))
     xyzw /= np.where(xyzw[:, 3:] < 0.0, -norm, norm)
-    return _reorder(xyzw.reshape(*R.shape[:-2], 4), scalar_first)
+    xyzw = xyzw.reshape(*R.shape[:-2], 4)
+    return np.roll(xyzw, 1, axis=-1) if scalar_first else xyzw
 
 
 def quaternion_to_matrix(xi: ArrayLike, *, scalar_first: bool = False) -> Array:
-    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4); RobotDynamicsETH (2.54)."""
-    return _chart(scalar_first).to_matrix(xi)
+    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4); RobotDynamicsETH (2.54).
+
+    Differs: Bouyarmane2012 (11) replaces w^2 - |v|^2 by 2 w^2 - 1, which is the same on the unit
+    sphere; but only this homogeneous form has partial derivatives that give no angular velocity to
+    a change of the norm.
+    """
+    v, w = split_quaternion(_check_unit(xi), scalar_first)
+    diagonal = (w * w - (v * v).sum(axis=-1, keepdims=True))[..., None] * np.eye(3)
+    return diagonal + 2.0 * w[..., None] * skew(v) + 2.0 * v[..., :, None] * v[..., None, :]
 
 
-def quaternion_product(
-    xi_AB: ArrayLike, xi_BC: ArrayLike, *, scalar_first: bool = False
-) -> Array:
+def quaternion_product(xi_AB: ArrayLike, xi_BC: ArrayLike, *, scalar_first: bool = False) -> Array:
     """xi_AC = xi_AB (x) xi_BC; RobotDynamicsETH (2.57)."""
-    v1, w1 = _split(xi_AB, scalar_first)
-    v2, w2 = _split(xi_BC, scalar_first)
+    v1, w1 = split_quaternion(xi_AB, scalar_first)
+    v2, w2 = split_quaternion(xi_BC, scalar_first)
     w = w1 * w2 - (v1 * v2).sum(axis=-1, keepdims=True)
     v = w1 * v2 + w2 * v1 + np.cross(v1, v2)
-    return _join(v, w, scalar_first)
+    return join_quaternion(v, w, scalar_first)
 
 
 def quaternion_inverse(xi: ArrayLike, *, scalar_first: bool = False) -> Array:
     """Inverse (conjugate) of unit quaternions; RobotDynamicsETH (2.56)."""
-    v, w = _split(xi, scalar_first)
-    return _join(-v, w, scalar_first)
+    v, w = split_quaternion(_check_unit(xi), scalar_first)
+    return join_quaternion(-v, w, scalar_first)
 
 
 def quaternion_left_matrix(xi: ArrayLike, *, scalar_first: bool = False) -> Array:
@@ -90,105 +108,38 @@ def quaternion_right_matrix(xi: ArrayLike, *, scalar_first: bool = False) -> Arr
 def quaternion_rotate(xi_AB: ArrayLike, r_B: ArrayLike, *, scalar_first: bool = False) -> Array:
     """Vector r (..., 3) from the axes of B to those of A; RobotDynamicsETH (2.62)-(2.63)."""
     r = np.asarray(r_B, dtype=float)
-    pure = _join(r, np.zeros((*r.shape[:-1], 1)), scalar_first)
+    pure = join_quaternion(r, np.zeros((*r.shape[:-1], 1)), scalar_first)
     half = quaternion_product(xi_AB, pure, scalar_first=scalar_first)
     inverse = quaternion_inverse(xi_AB, scalar_first=scalar_first)
-    vector, _ = _split(quaternion_product(half, inverse, scalar_first=scalar_first), scalar_first)
-    return vector
+    rotated = quaternion_product(half, inverse, scalar_first=scalar_first)
+    return split_quaternion(rotated, scalar_first)[0]
 
 
-class Quaternion(Chart):
-    """Unit quaternions as a chart: four coordinates, one constraint xi^T xi = 1."""
-
-    def __init__(self, *, scalar_first: bool) -> None:
-        self.scalar_first = scalar_first
-        self.name = "quaternion_scalar_first" if scalar_first else "quaternion"
-        self.coordinates = ("w", "x", "y", "z") if scalar_first else ("x", "y", "z", "w")
-
-    def compose(self, chi_AB: ArrayLike, chi_BC: ArrayLike) -> Array:
-        """Quaternion product; RobotDynamicsETH (2.57)."""
-        return quaternion_product(
-            self.check(chi_AB), self.check(chi_BC), scalar_first=self.scalar_first
-        )
-
-    def inverse(self, chi_AB: ArrayLike) -> Array:
-        """Conjugate; RobotDynamicsETH (2.56)."""
-        return quaternion_inverse(self.check(chi_AB), scalar_first=self.scalar_first)
-
-    def _to_matrix(self, chi: Array) -> Array:
-        """RobotDynamicsETH (2.54), the form that is homogeneous in xi.
-
-        Differs: Bouyarmane2012 (11) replaces w^2 - |v|^2 by 2 w^2 - 1, which is the same on the
-        unit sphere; but only the homogeneous form has partial derivatives that give no angular
-        velocity to a change of the norm.
-        """
-        v, w = _split(chi, self.scalar_first)
-        diagonal = (w * w - (v * v).sum(axis=-1, keepdims=True))[..., None] * np.eye(3)
-        return diagonal + 2.0 * w[..., None] * skew(v) + 2.0 * v[..., :, None] * v[..., None, :]
-
-    def _from_matrix(self, R: Array) -> Array:
-        return quaternion_from_matrix(R, scalar_first=self.scalar_first, check=False)
-
-    def _rate_map(self, chi: Array) -> Array:
-        """E = 2 H(xi); RobotDynamicsETH (2.96)-(2.98)."""
-        v, w = _split(chi, self.scalar_first)
-        of_vector = skew(v) + w[..., None] * np.eye(3)
-        parts = [-v[..., None], of_vector] if self.scalar_first else [of_vector, -v[..., None]]
-        return 2.0 * np.concatenate(parts, axis=-1)
-
-    def _inverse_rate_map(self, chi: Array) -> Array:
-        """E^-1 = 1/2 H(xi)^T; RobotDynamicsETH (2.99)."""
-        return 0.25 * np.swapaxes(self._rate_map(chi), -1, -2)
-
-    def _partials(self, chi: Array) -> Array:
-        """Derivatives of RobotDynamicsETH (2.54); linear in xi."""
-        v, w = _split(chi, self.scalar_first)
-        one = np.eye(3)
-        by_w = 2.0 * w[..., None] * one + 2.0 * skew(v)
-        symmetric = one[:, :, None] * v[..., None, None, :] + one[:, None, :] * v[..., None, :, None]
-        by_v = 2.0 * (w[..., None, None] * GENERATORS + symmetric)
-        by_v -= 2.0 * v[..., :, None, None] * one
-        return np.moveaxis(_join(by_v, by_w[..., None, :, :], self.scalar_first, axis=-3), -3, -1)
-
-    def _partials_rate(self, chi: Array, chi_dot: Array) -> Array:
-        return self._partials(chi_dot)
-
-    def _constraint(self, chi: Array) -> Array:
-        """xi^T xi - 1; Bouyarmane2012 (28)."""
-        return (chi * chi).sum(axis=-1, keepdims=True) - 1.0
-
-    def _constraint_rows(self, chi: Array) -> Array:
-        return chi[..., None, :]
-
-    def _constraint_text(self) -> str:
-        return "x^2 + y^2 + z^2 + w^2 = 1"
-
-    def _project(self, chi: Array) -> Array:
-        norm = np.linalg.norm(chi, axis=-1, keepdims=True)
-        if np.any(norm == 0.0):
-            raise ChartError("a zero quaternion cannot be normalised; it stands for no rotation")
-        return chi / norm
-
-
-_SCALAR_LAST: Final = Quaternion(scalar_first=False)
-_SCALAR_FIRST: Final = Quaternion(scalar_first=True)
-
-
-def _chart(scalar_first: bool) -> Quaternion:
-    return _SCALAR_FIRST if scalar_first else _SCALAR_LAST
-
-
-def _split(xi: ArrayLike, scalar_first: bool) -> tuple[Array, Array]:
+def split_quaternion(xi: ArrayLike, scalar_first: bool) -> tuple[Array, Array]:
     """Vector part (..., 3) and scalar part (..., 1)."""
-    xi = np.asarray(xi, dtype=float)
-    if xi.ndim == 0 or xi.shape[-1] != 4:
-        raise ChartError(f"a quaternion has shape (..., 4), not {xi.shape}")
+    xi = _check_shape(xi)
     return (xi[..., 1:], xi[..., :1]) if scalar_first else (xi[..., :3], xi[..., 3:])
 
 
-def _join(vector: Array, scalar: Array, scalar_first: bool, axis: int = -1) -> Array:
-    return np.concatenate([scalar, vector] if scalar_first else [vector, scalar], axis=axis)
+def join_quaternion(vector: Array, scalar: Array, scalar_first: bool) -> Array:
+    """Quaternion (..., 4) from its vector part (..., 3) and scalar part (..., 1)."""
+    return np.concatenate([scalar, vector] if scalar_first else [vector, scalar], axis=-1)
 
 
-def _reorder(xyzw: Array, scalar_first: bool) -> Array:
-    return np.roll(xyzw, 1, axis=-1) if scalar_first else xyzw
+def _check_shape(xi: ArrayLike) -> Array:
+    xi = np.asarray(xi, dtype=float)
+    if xi.ndim == 0 or xi.shape[-1] != 4:
+        raise ChartError(f"a quaternion has shape (..., 4), not {xi.shape}")
+    return xi
+
+
+def _check_unit(xi: ArrayLike) -> Array:
+    xi = _check_shape(xi)
+    error = np.abs((xi * xi).sum(axis=-1) - 1.0)
+    if not np.all(error <= CONSTRAINT_TOLERANCE):  # also true for NaN
+        norm = np.linalg.norm(xi, axis=-1).ravel()[int(np.argmax(error))]
+        raise ChartError(
+            f"a quaternion has norm {norm:.6g}; a rotation needs norm 1 "
+            f"(to {CONSTRAINT_TOLERANCE:g}), so normalise it first"
+        )
+    return xi

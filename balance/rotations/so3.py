@@ -65,15 +65,16 @@ def nearest_rotation(matrix: ArrayLike) -> Array:
 def check_rotation_matrix(matrix: ArrayLike) -> Array:
     """``matrix`` as a float array (..., 3, 3) of rotations; RobotDynamicsETH (2.23)."""
     R = _check_shape_and_finite(matrix)
-    error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2), initial=0.0)
-    if np.any(error > CONSTRAINT_TOLERANCE):
-        where, worst = _largest(error)
+    error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
+    if error.max(initial=0.0) > CONSTRAINT_TOLERANCE:
+        where, worst = _largest(error.max(axis=(-1, -2)))
         raise ChartError(
             f"matrix{where} is not orthogonal: R^T R - 1 has an entry of {worst:.3g} (at most "
             f"{CONSTRAINT_TOLERANCE:g} is allowed); take nearest_rotation() of it first"
         )
-    if np.any(np.linalg.det(R) < 0.0):
-        where, _ = _largest(-np.linalg.det(R))
+    determinant = np.linalg.det(R)
+    if (determinant < 0.0).any():
+        where, _ = _largest(-determinant)
         raise ChartError(
             f"matrix{where} is a reflection (its determinant is -1); a rotation has determinant +1"
         )
@@ -113,7 +114,9 @@ def _check_shape_and_finite(matrix: ArrayLike) -> Array:
     if m.shape[-2:] != (3, 3):
         raise ChartError(f"a rotation matrix has shape (..., 3, 3), not {m.shape}")
     if not np.isfinite(m).all():
-        raise ChartError("a rotation matrix has entries that are not finite; check where it is made")
+        raise ChartError(
+            "a rotation matrix has entries that are not finite; check where it is made"
+        )
     return m
 
 

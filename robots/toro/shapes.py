@@ -91,7 +91,7 @@ PARTS = {
     ),
     "shank": (
         Part(Cylinder((0, -0.210, 0.519), (0, -0.060, 0.519), 0.055), "accent"),
-        Part(Cylinder((0, -0.205, 0.519), (0, -0.065, 0.519), 0.068), "structure"),
+        Part(Cylinder((0, -0.205, 0.519), (0, -0.065, 0.519), 0.068), "structure", solid=True),
         Part(Cylinder((0, -0.124, 0.320), (0, -0.133, 0.480), 0.064), "cover", solid=True),
         Part(Cylinder((0, -0.114, 0.150), (0, -0.124, 0.320), 0.050), "cover", solid=True),
     ),
@@ -106,12 +106,12 @@ PARTS = {
         Part(Cylinder((0, -0.157, 0.119), (0, -0.069, 0.119), 0.036), "accent"),
     ),
     "shoulder_block": (Part(Sphere((0.005, -0.255, 1.520), 0.072), "structure"),),
-    "shoulder_cross": (Part(Sphere((0.054, -0.259, 1.520), 0.068), "accent"),),
+    "shoulder_cross": (Part(Sphere((0.054, -0.259, 1.520), 0.068), "accent", solid=True),),
     "upper_arm": (
         Part(Cylinder((0.082, -0.259, 1.230), (0.058, -0.259, 1.480), 0.054), "cover", solid=True),
     ),
     "elbow_block": (
-        Part(Cylinder((0.084, -0.317, 1.207), (0.084, -0.201, 1.207), 0.050), "structure"),
+        Part(Cylinder((0.084, -0.317, 1.207), (0.084, -0.201, 1.207), 0.050), "accent", solid=True),
         Part(Cylinder((0.076, -0.256, 1.120), (0.084, -0.259, 1.207), 0.040), "structure"),
     ),
     "forearm": (
@@ -121,7 +121,7 @@ PARTS = {
     ),
     "hand": (
         Part(Box((0.068, -0.248, 0.785), (0.080, 0.034, 0.090)), "structure", solid=True),
-        Part(Box((0.066, -0.244, 0.715), (0.072, 0.024, 0.070)), "structure"),
+        Part(Box((0.066, -0.244, 0.715), (0.072, 0.024, 0.070)), "structure", solid=True),
         Part(Box((0.116, -0.244, 0.780), (0.022, 0.024, 0.060)), "structure"),
     ),
 }

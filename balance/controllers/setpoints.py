@@ -1,0 +1,85 @@
+"""Desired CoM position and base orientation as smooth functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import Setpoint
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What the law should reach at one instant, world axes, SI units."""
+
+    com: Array
+    com_velocity: Array
+    com_acceleration: Array
+    quaternion: Array
+    rotation: Array
+    angular_velocity: Array
+    moving: bool
+
+
+def minimum_jerk(s: float) -> tuple[float, float, float]:
+    """Position and first two derivatives, by s in [0, 1], of the quintic from rest to rest."""
+    return (
+        s**3 * (10.0 - 15.0 * s + 6.0 * s**2),
+        30.0 * s**2 * (1.0 - s) ** 2,
+        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
+    )
+
+
+class SetpointPath:
+    """Moves one after the other, each from where the last one ended, at rest in between."""
+
+    def __init__(self, com: Array, base_rotation: Array, moves: Sequence[Setpoint]) -> None:
+        self._moves = sorted(moves, key=lambda move: move.time_s)
+        self._coms = [com] + [com + np.array(move.com_m) for move in self._moves]
+        self._rotations = [base_rotation] + [
+            base_rotation @ pin.rpy.rpyToMatrix(*move.base_rpy_rad) for move in self._moves
+        ]
+        self._rest = [
+            _at_rest(c, R) for c, R in zip(self._coms, self._rotations, strict=True)
+        ]
+
+    def at(self, time: float) -> Desired:
+        """The desired state at ``time`` in seconds."""
+        index = 0
+        for move in self._moves:
+            if time < move.time_s:
+                break
+            index += 1
+        if index == 0:
+            return self._rest[0]
+        move = self._moves[index - 1]
+        s = (time - move.time_s) / move.duration_s
+        return self._rest[index] if s >= 1.0 else self._between(index, s, move.duration_s)
+
+    def _between(self, index: int, s: float, duration: float) -> Desired:
+        position, rate, bend = minimum_jerk(s)
+        step = self._coms[index] - self._coms[index - 1]
+        start = self._rotations[index - 1]
+        turn = pin.log3(start.T @ self._rotations[index])
+        rotation = start @ pin.exp3(position * turn)
+        return Desired(
+            com=self._coms[index - 1] + position * step,
+            com_velocity=rate / duration * step,
+            com_acceleration=bend / duration**2 * step,
+            quaternion=np.array(pin.Quaternion(rotation).coeffs()),
+            rotation=rotation,
+            angular_velocity=start @ (rate / duration * turn),
+            moving=True,
+        )
+
+
+def _at_rest(com: Array, rotation: Array) -> Desired:
+    zero = np.zeros(3)
+    quaternion = np.array(pin.Quaternion(rotation).coeffs())
+    return Desired(com, zero, zero, quaternion, rotation, zero, False)

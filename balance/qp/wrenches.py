@@ -1,0 +1,110 @@
+"""The contact-wrench QP: contact wrenches whose sum is nearest to a wanted wrench at the CoM.
+
+With w the stacked wrenches of k contacts, each in its own surface frame, and G the map that carries
+them to the CoM in world axes,
+
+    minimise  |G w - w_CoM|^2_W + eps |w - w_0|^2_R    subject to    every wrench in its cone.
+
+w_0 is the even share: the wrenches with G w_0 = w_CoM that use the contacts least, where R measures
+each component in units of what the contact can bear.  When w_0 lies in the cones it is the exact
+minimiser, because both terms vanish there, and no iteration is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.linalg.lapack import dposv
+
+from balance.contacts import ContactSurface, WrenchCone
+from balance.qp import QPStatus, QuadraticProgram, Solver
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchSolution:
+    """Contact wrenches (k, 6) in surface frames, and how they were found."""
+
+    wrenches: Array
+    status: QPStatus
+    active: Array
+    residual: Array
+    """Wanted minus achieved wrench at the CoM (6,), N and N m, world axes."""
+
+
+class WrenchDistribution:
+    """Solves the contact-wrench QP of a fixed set of contacts again and again.
+
+    ``linear_weight`` and ``angular_weight`` are the diagonal of W; ``regularisation`` is eps.
+    """
+
+    def __init__(
+        self,
+        surfaces: Sequence[ContactSurface],
+        cones: Sequence[WrenchCone],
+        share_friction: float,
+        solver: Solver,
+        *,
+        linear_weight: float,
+        angular_weight: float,
+        regularisation: float,
+    ) -> None:
+        self.solver = solver
+        self.rows = block_diag(*(cone.rows for cone in cones))
+        self.lower = np.concatenate([cone.lower for cone in cones])
+        self.names = tuple(
+            f"{surface.name}: {name}"
+            for surface, cone in zip(surfaces, cones, strict=True)
+            for name in cone.names
+        )
+        self.n = 6 * len(surfaces)
+        capacity = np.concatenate([_capacity(surface, share_friction) for surface in surfaces])
+        self._share_weight = 1.0 / capacity**2
+        self._inverse_share_weight = capacity**2
+        self._weight = np.repeat([linear_weight, angular_weight], 3)
+        self._regulariser = regularisation * self._share_weight
+        self._diagonal = np.arange(self.n)
+        self._none = np.empty(0, dtype=int)
+
+    def solve(self, G: Array, wanted: Array) -> WrenchSolution:
+        """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, 6 k)."""
+        share = self.even_share(G, wanted)
+        if (self.rows.dot(share) - self.lower).min() >= 0.0:
+            return WrenchSolution(
+                share.reshape(-1, 6), QPStatus.SOLVED, self._none, wanted - G.dot(share)
+            )
+        solution = self.solver.solve(self.program(G, wanted, share))
+        residual = wanted - G.dot(solution.x)
+        return WrenchSolution(solution.x.reshape(-1, 6), solution.status, solution.active, residual)
+
+    def even_share(self, G: Array, wanted: Array) -> Array:
+        """The least wrenches, in the metric R, that add up to ``wanted`` regardless of cones."""
+        scaled = G * self._inverse_share_weight
+        gram = scaled.dot(G.T)
+        _, multiplier, failed = dposv(gram, wanted)
+        if failed:  # too few contacts to span all six directions
+            multiplier = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
+        return np.asarray(multiplier.dot(scaled))
+
+    def program(self, G: Array, wanted: Array, share: Array) -> QuadraticProgram:
+        """The quadratic program itself."""
+        weighted = (G.T * self._weight).T
+        H = G.T.dot(weighted)
+        H[self._diagonal, self._diagonal] += self._regulariser
+        g = wanted.dot(weighted) + self._regulariser * share
+        return QuadraticProgram(H, g, self.rows, self.lower)
+
+    def describe(self, active: Array) -> list[str]:
+        """Names of the rows with these indices, as a user would say them."""
+        return [self.names[index] for index in active]
+
+
+def _capacity(surface: ContactSurface, friction: float) -> Array:
+    """What a contact bears per newton of normal force: (f_x, f_y, f_z, tau_x, tau_y, tau_z)."""
+    X, Y = surface.half_length, surface.half_width
+    return np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
