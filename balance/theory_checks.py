@@ -14,12 +14,17 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from balance.dynamics.checks import Array
 from balance.errors import InputError
-from balance.theory_states import State, random_states
+from balance.theory_sampling import random_states
+from balance.theory_states import State
 
 __all__ = [
     "ANALYTIC_BOUND",
+    "ANGULAR",
     "FINITE_DIFFERENCE_BOUND",
+    "JOINTS",
+    "LINEAR",
     "Check",
     "CheckList",
     "State",
@@ -28,12 +33,16 @@ __all__ = [
     "relative_difference",
     "relative_product",
     "relative_sum",
+    "worst_part",
 ]
 
 ANALYTIC_BOUND = 1e-9
 """Largest relative residual of an identity between quantities known to rounding."""
 FINITE_DIFFERENCE_BOUND = 1e-6
 """Largest relative residual of an identity that needs a finite difference or an integration."""
+
+LINEAR, ANGULAR, JOINTS = slice(0, 3), slice(3, 6), slice(6, None)
+"""Rows of the linear part, the angular part and the joints in a velocity or force."""
 
 Residual = Callable[[pin.Model, State], float]
 
@@ -104,6 +113,14 @@ def relative_sum(*terms: ArrayLike) -> float:
     arrays = [np.asarray(term, dtype=float) for term in terms]
     total = np.sum(arrays, axis=0)
     return relative_difference(total, np.zeros_like(total), max(map(largest, arrays)))
+
+
+def worst_part(*terms: Array) -> float:
+    """Relative sum over the rows of a linear part, an angular part and the joints; the largest.
+
+    The three have different units: apart, a large one cannot hide a small one.
+    """
+    return max(relative_sum(*(term[part] for term in terms)) for part in (LINEAR, ANGULAR, JOINTS))
 
 
 def relative_product(*factors: ArrayLike) -> float:

@@ -60,7 +60,12 @@ class BaseChange:
 
 
 def change_base(
-    model: pin.Model, q: ArrayLike, v: ArrayLike, frame: str, representation: str = "mixed"
+    model: pin.Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    representation: str = "mixed",
+    data: pin.Data | None = None,
 ) -> BaseChange:
     """Equations of motion for the base ``frame``, Traversaro2016 (18)-(29), (36)-(44).
 
@@ -71,10 +76,10 @@ def change_base(
 
     ``q`` and ``v`` follow Pinocchio.  The base velocities on both sides of T, and so M, C and G,
     are in the given velocity ``representation``: ``mixed`` as in the paper, ``body`` or
-    ``inertial``.
+    ``inertial``.  ``data`` is overwritten; without it a new one is made.
     """
     q, v = check_state(model, q, v)
-    data = model.createData()
+    data = model.createData() if data is None else data
     new = base_velocity(model, data, q, v, frame, representation)
     old = base_velocity(model, data, q, v, MODEL_BASE, representation)
     M = symmetrise(pin.crba(model, data, q))

@@ -24,7 +24,7 @@ from balance.errors import InputError
 ShapePath = Callable[[float], ArrayLike]
 """Joint positions s (nj,) as a function of time."""
 
-MAX_STEPS = 50_000
+MAX_STEPS = 20_000
 """The integration gives up rather than take more steps along the whole path."""
 
 GAUSS_NODES = 0.5 + np.array([-1.0, 1.0]) * np.sqrt(3.0) / 6.0

@@ -44,7 +44,9 @@ def curvature(model: pin.Model, s: ArrayLike, data: pin.Data | None = None) -> A
     terms, derivatives = connection_derivatives(model, s, data)
     a = terms.connection
     brackets = np.matmul(motion_cross(a), a).transpose(0, 2, 1)
-    return derivatives - derivatives.transpose(1, 0, 2) + brackets
+    # The second covariant derivative (35): its antisymmetric part is B to the last bit.
+    second = derivatives + 0.5 * brackets
+    return second - second.transpose(1, 0, 2)
 
 
 def connection_derivatives(

@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike
 from balance.dynamics.checks import Array, check_state, check_vector
 from balance.errors import InputError
 
+_DIVERGED = 1e6
+"""Speed in m/s or rad/s that no step can follow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flight:
@@ -64,7 +67,11 @@ def free_flight(
         dq3, dv3 = rates(q, 0.5 * dt * dq2, v + 0.5 * dt * dv2, t + 0.5 * dt)
         dq4, dv4 = rates(q, dt * dq3, v + dt * dv3, t + dt)
         offset = dt / 6.0 * (dq1 + 2.0 * dq2 + 2.0 * dq3 + dq4)
-        path.append(
-            (pin.integrate(model, q, offset), v + dt / 6.0 * (dv1 + 2.0 * dv2 + 2.0 * dv3 + dv4))
-        )
+        v = v + dt / 6.0 * (dv1 + 2.0 * dv2 + 2.0 * dv3 + dv4)
+        if not np.max(np.abs(v)) < _DIVERGED:
+            raise InputError(
+                f"the flight diverges at t = {t + dt:.4g} s with steps of {dt:.3g} s; "
+                "take more steps or smaller torques"
+            )
+        path.append((pin.integrate(model, q, offset), v))
     return Flight(time, np.array([q for q, _ in path]), np.array([v for _, v in path]))

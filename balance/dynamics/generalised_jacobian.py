@@ -14,7 +14,9 @@ from balance.dynamics.checks import Array, check_state
 from balance.dynamics.decoupled import inverse_of_A_Q
 
 
-def generalised_jacobian(model: pin.Model, q: ArrayLike, frame: str) -> Array:
+def generalised_jacobian(
+    model: pin.Model, q: ArrayLike, frame: str, data: pin.Data | None = None
+) -> Array:
     """(6, nj) J_e Q^{+M} = J_eq - J_eb M_b^-1 M_c of ``frame``, Garofalo2015 (33).
 
     Velocity of the frame's origin (m/s) and angular velocity (rad/s) in world axes per unit of
@@ -25,6 +27,6 @@ def generalised_jacobian(model: pin.Model, q: ArrayLike, frame: str) -> Array:
     M_q, and Lambda_q = M_q - M_c^T M_b^-1 M_c.
     """
     q, v = check_state(model, q, np.zeros(model.nv))
-    data = model.createData()
+    data = model.createData() if data is None else data
     J = base_velocity(model, data, q, v, frame).J
     return J @ inverse_of_A_Q(data.Ag)[:, 6:]

@@ -29,7 +29,7 @@ def frame_coordinates(
     rotation_chart: str = "quaternion",
     position_chart: str = "cartesian",
 ) -> Array:
-    """Coordinates chi_e of ``frame``: position, then rotation; RobotDynamicsETH (2.134), (2.137)."""
+    """Coordinates chi_e of ``frame``, position first; RobotDynamicsETH (2.134), (2.137)."""
     X_WF = frame_placement(model, q, frame)
     chi_P = get_position_chart(position_chart).from_cartesian(X_WF.translation)
     chi_R = get_chart(rotation_chart).from_matrix(X_WF.rotation)

@@ -41,14 +41,16 @@ class OttModel:
         return self.M[3:6, 6:]
 
 
-def ott_model(model: pin.Model, q: ArrayLike, v: ArrayLike) -> OttModel:
+def ott_model(
+    model: pin.Model, q: ArrayLike, v: ArrayLike, data: pin.Data | None = None
+) -> OttModel:
     """The model (35) at a state: the base change of Traversaro2016 (36)-(38) to G[B].
 
     Differs: the joint block is printed as Lambda_q, the inertia of the joints at constant
     momentum.  With the base's rotation as a coordinate it is M_22 = Lambda_q + M_12^T M_11^-1
     M_12, larger by what the coupling adds.
     """
-    change = change_base(model, q, v, "G[B]")
+    change = change_base(model, q, v, "G[B]", data=data)
     to_v = change.T_inv.copy()
     rotation = np.asarray(change.rotation)
     # T_inv ends in the base velocity with world axes; Pinocchio's has base axes.

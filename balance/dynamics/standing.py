@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from balance.dynamics.bounded_step import Mask, nearest_bounded_step
 from balance.dynamics.checks import Array, check_floating_base, check_vector
 from balance.errors import FrameError, InputError, RobotError, known_names
+from balance.rotations import check_rotation_matrix
 
 Sole = tuple[int, pin.SE3]
 """Frame index, and placement of the sole's centre in that frame (z axis out of the foot's top)."""
@@ -80,34 +81,23 @@ def standing_posture(
         The configuration (nq); every condition holds to 1e-11 m or rad, within the joint limits.
 
     Raises:
-        RobotError: no such posture was found; the message names the condition that fails most.
+        RobotError: no such posture was found; the message names the conditions that fail, by how
+            much, and the joints at their limits.
     """
     check_floating_base(model)
     if not soles:
         raise InputError("soles is empty; a standing posture needs at least one sole")
-    q = check_vector("q_start", q_start, model.nq).copy()
-    rotation = np.eye(3) if base_rotation is None else np.asarray(base_rotation, dtype=float)
-    if rotation.shape != (3, 3) or not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9):
-        raise InputError("base_rotation is not a rotation matrix; expected orthogonal rows, (3, 3)")
     if base_height is not None and not np.isfinite(base_height):
         raise InputError(f"base_height is {base_height}; it must be a finite height in m, or None")
-    q[3:7] = pin.Quaternion(rotation).coeffs()
     free = _free_velocities(model, soles, held)
-    lower, upper = _velocity_limits(model, q)
-    q = _clip_start(model, q, free, lower, upper)
+    q = check_vector("q_start", q_start, model.nq).copy()
+    R_WB = np.eye(3) if base_rotation is None else check_rotation_matrix(base_rotation)
+    q[3:7] = pin.Quaternion(R_WB).coeffs()
+    q = _clip_start(model, q, free)
 
     data = model.createData()
     placements = _sole_placements(model, data, soles, q)
-    if sole_placements is None:
-        heights = np.asarray(sole_heights, dtype=float)
-        if heights.ndim == 0:
-            heights = np.repeat(heights, len(soles))
-        heights = check_vector("sole_heights", heights, len(soles))
-        wanted = [_levelled(X_WF, height) for X_WF, height in zip(placements, heights, strict=True)]
-    else:
-        wanted = list(sole_placements)
-        if len(wanted) != len(soles):
-            raise InputError(f"sole_placements has {len(wanted)} entries for {len(soles)} soles")
+    wanted = _wanted_placements(placements, sole_heights, sole_placements)
     # The start stands on the mean plane, so that the base height of q_start does not matter.
     q[2] += np.mean([X.translation[2] for X in wanted])
     q[2] -= np.mean([X.translation[2] for X in placements])
@@ -170,6 +160,23 @@ def _sole_placements(
     return [data.oMf[frame].act(X_LF) for frame, X_LF in soles]
 
 
+def _wanted_placements(
+    at_start: Sequence[pin.SE3], heights: ArrayLike, requested: Sequence[pin.SE3] | None
+) -> list[pin.SE3]:
+    """The requested placements of the soles, or else those at the start, put on level planes."""
+    if requested is not None:
+        if len(requested) != len(at_start):
+            raise InputError(
+                f"sole_placements has {len(requested)} entries for {len(at_start)} soles"
+            )
+        return list(requested)
+    each = np.asarray(heights, dtype=float)
+    if each.ndim == 0:
+        each = np.repeat(each, len(at_start))
+    each = check_vector("sole_heights", each, len(at_start))
+    return [_levelled(X_WF, height) for X_WF, height in zip(at_start, each, strict=True)]
+
+
 def _levelled(X_WF: pin.SE3, height: float) -> pin.SE3:
     """The nearest placement flat on the plane z = ``height``: same x, y and heading."""
     R = X_WF.rotation
@@ -214,8 +221,9 @@ def _velocity_limits(model: pin.Model, q: Array) -> tuple[Array, Array]:
     return lower, upper
 
 
-def _clip_start(model: pin.Model, q: Array, free: Mask, lower: Array, upper: Array) -> Array:
+def _clip_start(model: pin.Model, q: Array, free: Mask) -> Array:
     """``q`` with its free joints moved into their range; a joint that must stay has to be there."""
+    lower, upper = _velocity_limits(model, q)
     for joint in range(2, model.njoints):
         i, k = model.idx_qs[joint], model.idx_vs[joint]
         if not free[k] and not lower[k] <= 0.0 <= upper[k]:

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from balance.errors import ChartError
 from balance.rotations.chart import Chart
 from balance.rotations.so3 import Array, nearest_rotation, skew
 
@@ -17,6 +18,8 @@ _UNIT_MATRICES: Final[Array] = np.eye(9).reshape(3, 3, 9)
 
 def elementary_rotation(axis: int, angle: ArrayLike) -> Array:
     """C_x, C_y or C_z (``axis`` 0, 1, 2) of ``angle`` in rad; RobotDynamicsETH (2.26)-(2.28)."""
+    if axis not in (0, 1, 2):
+        raise ChartError(f"axis is {axis!r}; it must be 0, 1 or 2 for x, y or z")
     c, s = np.cos(angle), np.sin(angle)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     matrix = np.zeros((*c.shape, 3, 3))
@@ -42,7 +45,7 @@ class RotationMatrix(Chart):
         return self._flat(np.swapaxes(self.to_matrix(chi_AB), -1, -2))
 
     def _to_matrix(self, chi: Array) -> Array:
-        return chi.reshape(*chi.shape[:-1], 3, 3)
+        return chi.reshape(*chi.shape[:-1], 3, 3).copy()
 
     def _from_matrix(self, R: Array) -> Array:
         return self._flat(R)
@@ -62,7 +65,7 @@ class RotationMatrix(Chart):
         return np.swapaxes(per_column, -3, -2).reshape(*chi.shape, 3)
 
     def _partials(self, chi: Array) -> Array:
-        return np.broadcast_to(_UNIT_MATRICES, (*chi.shape[:-1], 3, 3, 9))
+        return np.broadcast_to(_UNIT_MATRICES, (*chi.shape[:-1], 3, 3, 9)).copy()
 
     def _partials_rate(self, chi: Array, chi_dot: Array) -> Array:
         return np.zeros((*chi.shape[:-1], 3, 3, 9))
@@ -93,4 +96,4 @@ class RotationMatrix(Chart):
 
     @staticmethod
     def _flat(R: Array) -> Array:
-        return R.reshape(*R.shape[:-2], 9)
+        return R.reshape(*R.shape[:-2], 9).copy()

@@ -16,6 +16,7 @@ from balance.rotations.so3 import (
     CONSTRAINT_TOLERANCE,
     GENERATORS,
     Array,
+    as_floats,
     check_rotation_matrix,
     skew,
 )
@@ -107,7 +108,9 @@ def quaternion_right_matrix(xi: ArrayLike, *, scalar_first: bool = False) -> Arr
 
 def quaternion_rotate(xi_AB: ArrayLike, r_B: ArrayLike, *, scalar_first: bool = False) -> Array:
     """Vector r (..., 3) from the axes of B to those of A; RobotDynamicsETH (2.62)-(2.63)."""
-    r = np.asarray(r_B, dtype=float)
+    r = as_floats("a vector", r_B)
+    if r.ndim == 0 or r.shape[-1] != 3:
+        raise ChartError(f"a vector has shape (..., 3), not {r.shape}")
     pure = join_quaternion(r, np.zeros((*r.shape[:-1], 1)), scalar_first)
     half = quaternion_product(xi_AB, pure, scalar_first=scalar_first)
     inverse = quaternion_inverse(xi_AB, scalar_first=scalar_first)
@@ -127,7 +130,7 @@ def join_quaternion(vector: Array, scalar: Array, scalar_first: bool) -> Array:
 
 
 def _check_shape(xi: ArrayLike) -> Array:
-    xi = np.asarray(xi, dtype=float)
+    xi = as_floats("a quaternion", xi)
     if xi.ndim == 0 or xi.shape[-1] != 4:
         raise ChartError(f"a quaternion has shape (..., 4), not {xi.shape}")
     return xi

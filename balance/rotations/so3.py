@@ -81,9 +81,17 @@ def check_rotation_matrix(matrix: ArrayLike) -> Array:
     return R
 
 
+def as_floats(what: str, values: ArrayLike) -> Array:
+    """``values`` as a float array, or an error that says ``what`` they should be."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ChartError(f"{what} must be an array of numbers with rows of equal length") from None
+
+
 def check_coordinates(chart: str, values: ArrayLike, names: tuple[str, ...]) -> Array:
     """``values`` as a finite float array of shape (..., len(names))."""
-    chi = np.asarray(values, dtype=float)
+    chi = as_floats(f"coordinates of chart '{chart}'", values)
     if chi.ndim == 0 or chi.shape[-1] != len(names):
         raise ChartError(
             f"coordinates of chart '{chart}' have shape {chi.shape}; the last axis must have "
@@ -110,7 +118,7 @@ def check_regular(chart: str, determinant: Array, reason: str) -> None:
 
 
 def _check_shape_and_finite(matrix: ArrayLike) -> Array:
-    m = np.asarray(matrix, dtype=float)
+    m = as_floats("a rotation matrix", matrix)
     if m.shape[-2:] != (3, 3):
         raise ChartError(f"a rotation matrix has shape (..., 3, 3), not {m.shape}")
     if not np.isfinite(m).all():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from example_robot_data import robots_loader
 from scipy.optimize import minimize
 
 from balance.dynamics.standing import Sole, standing_posture
 from balance.errors import FrameError, InputError, RobotError
+from balance.robots import load_robot
 
 TOLERANCE = 1e-10  # m or rad, on every condition
 
@@ -30,6 +30,11 @@ ROBOTS = {
         IN_THE_SOLE_FRAME,
         {"hip_pitch": 0.4, "knee": -0.7, "ankle_pitch": -0.3, "elbow": 0.5, "shoulder_roll": 0.3},
     ),
+    "toro": (
+        ("left_sole", "right_sole"),
+        pin.SE3(np.eye(3), np.array([0.04, 0.0, 0.0])),
+        {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3},
+    ),
     "g1": (
         ("left_ankle_roll_link", "right_ankle_roll_link"),
         BELOW_THE_G1_ANKLE,
@@ -42,11 +47,7 @@ class Start:
     """A robot with its soles and a bent-knee guess."""
 
     def __init__(self, name: str) -> None:
-        loader = robots_loader.ROBOTS[name]
-        path = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
-        self.model = pin.buildModelFromUrdf(
-            f"{robots_loader.getModelPath(path)}/{path}", pin.JointModelFreeFlyer()
-        )
+        self.model = load_robot(name).model
         frames, placement, angles = ROBOTS[name]
         self.soles: list[Sole] = [(self.model.getFrameId(frame), placement) for frame in frames]
         self.q = pin.neutral(self.model)
@@ -156,6 +157,13 @@ def test_a_held_knee_keeps_its_angle(start: Start) -> None:
     assert_flat(start.placements(q)[0])
 
 
+def test_both_knees_of_a_symmetric_robot_can_be_held() -> None:
+    toro = Start("toro")
+    q = standing_posture(toro.model, toro.soles, toro.q, held=["left_knee", "right_knee"])
+    for X_WF in toro.placements(q):
+        assert_flat(X_WF)
+
+
 def test_sole_placements_on_inclined_planes_are_met(talos: Start) -> None:
     wanted = [
         pin.SE3(pin.utils.rotate("y", 0.1), np.array([0.0, 0.1, 0.0])),
@@ -222,7 +230,7 @@ def test_upper_body_joint_outside_its_range_is_named(talos: Start) -> None:
         ({"soles": [(10**6, pin.SE3.Identity())]}, FrameError, "sole frame index 1000000"),
         ({"q_start": np.zeros(3)}, InputError, r"q_start has shape \(3,\)"),
         ({"com_xy": [0.0, np.nan]}, InputError, r"com_xy\[1\] is nan"),
-        ({"base_rotation": 2.0 * np.eye(3)}, InputError, "not a rotation matrix"),
+        ({"base_rotation": 2.0 * np.eye(3)}, InputError, "not orthogonal"),
         ({"base_height": np.inf}, InputError, "base_height is inf"),
         ({"sole_heights": [0.0, 0.0, 0.0]}, InputError, "sole_heights"),
         ({"sole_placements": [pin.SE3.Identity()]}, InputError, "1 entries for 2 soles"),

@@ -1,0 +1,176 @@
+"""One experiment: the only place where robot, plant, controller and pushes meet."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.controllers import Controller, make_controller
+from balance.controllers.output import ControlOutput
+from balance.errors import BalanceError, ConfigError
+from balance.plants import make_plant
+from balance.plants.interface import BodyImpulse, Plant
+from balance.pushes import Push, make_pushes
+from balance.recording import Recording, derive
+from balance.robots import Robot, load_robot
+
+Array = NDArray[np.float64]
+Progress = Callable[[float, float], None]
+"""Called now and then with the simulated time and the time since the start, both in s."""
+
+MAX_TILT_COS = 0.5  # the base's z axis has turned by 60 degrees
+MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
+PROGRESS_EVERY = 100  # control periods
+
+
+class Experiment:
+    """A robot, a plant, a controller and pushes, ready to run."""
+
+    def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+        self.config = config
+        self.robot: Robot = load_robot(config.robot, robot_folders)
+        self.controller: Controller = make_controller(config, self.robot)
+        self.plant: Plant = make_plant(config.plant, self.robot)
+        self.pushes: list[Push] = make_pushes(config, self.robot)
+        self._up = np.array(self.robot.q_nominal)
+
+    def run(self, progress: Progress | None = None) -> Recording:
+        """Simulate to the end, to a fall, or until interrupted; what was simulated is kept."""
+        log = _Log(self.config, self.robot)
+        began = clock.perf_counter()
+        end = "finished"
+        try:
+            end = self._loop(log, progress, began)
+        except KeyboardInterrupt:
+            end = "aborted: interrupted by the user"
+        except FloatingPointError as error:
+            end = f"aborted: {error}"
+        wall = clock.perf_counter() - began
+        return log.finish(self, end, wall)
+
+    def _loop(self, log: _Log, progress: Progress | None, began: float) -> str:
+        config, plant, controller = self.config, self.plant, self.controller
+        period, substeps, dt = config.control_period_s, config.n_substeps, config.plant.step_s
+        fell_at, cause = np.inf, ""
+        for i in range(config.n_periods):
+            t = i * period
+            q, v = plant.q, plant.v
+            started = clock.perf_counter()
+            output = controller.step(q, v, t)
+            log.control_time[i] = clock.perf_counter() - started
+            log.write(i, t, q, v, output)
+            for substep in range(substeps):
+                # Times come from counters, so that no rounding error adds up over a long run.
+                begin = (i * substeps + substep) * dt
+                impulses = self._impulses(begin, begin + dt, log, i)
+                plant.step(output.torques, impulses)
+                log.contact_wrenches[i] += plant.contact_wrenches
+            log.contact_wrenches[i] /= substeps
+            log.rows = i + 1
+            if not np.isfinite(plant.v.sum()):
+                return "aborted: the simulation diverged (a velocity is not finite)"
+            if fell_at == np.inf and (why := self._fallen(plant.q)):
+                fell_at, cause = t, why
+            if t >= fell_at + config.stop_after_fall_s:
+                return f"fell: {cause}"
+            if progress and i % PROGRESS_EVERY == 0:
+                progress(t, clock.perf_counter() - began)
+        return f"fell: {cause}" if cause else "finished"
+
+    def _impulses(self, begin: float, end: float, log: _Log, row: int) -> list[BodyImpulse]:
+        impulses = []
+        for push in self.pushes:
+            # An instant at the very start of a step belongs to that step.
+            size = push.between(begin, end)
+            if push.start == push.end and begin <= push.start < end:
+                size = push.impulse
+            elif push.start == push.end:
+                size = 0.0
+            if size != 0.0:
+                vector = size * push.direction
+                impulses.append(BodyImpulse(push.body, push.point, vector, push.in_body_axes))
+                log.push_force[row] += vector / self.config.control_period_s
+        return impulses
+
+    def _fallen(self, q: Array) -> str:
+        """Why the robot counts as fallen in configuration ``q``; empty if it does not."""
+        x, y = q[3], q[4]
+        if 1.0 - 2.0 * (x * x + y * y) < MAX_TILT_COS:
+            return "the base tilted by more than 60 degrees"
+        if q[2] < MIN_HEIGHT_SHARE * self._up[2]:
+            return "the base sank below 60 % of its height"
+        return ""
+
+
+class _Log:
+    """Arrays made once and filled row by row."""
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        n, k, nj = config.n_periods, len(robot.soles), robot.model.nv - 6
+        self.rows = 0
+        self.time = np.empty(n)
+        self.q, self.v = np.empty((n, robot.model.nq)), np.empty((n, robot.model.nv))
+        self.torques = np.empty((n, nj))
+        self.wrenches, self.contact_wrenches = np.empty((n, k, 6)), np.zeros((n, k, 6))
+        self.push_force = np.zeros((n, 3))
+        self.status = np.empty(n, dtype=np.int64)
+        self.control_time = np.empty(n)
+
+    def write(self, i: int, t: float, q: Array, v: Array, output: ControlOutput) -> None:
+        self.time[i] = t
+        self.q[i], self.v[i] = q, v
+        self.torques[i], self.wrenches[i] = output.torques, output.wrenches
+        self.status[i] = output.status
+
+    def finish(self, experiment: Experiment, end: str, wall: float) -> Recording:
+        m = self.rows
+        time, q, v = self.time[:m].copy(), self.q[:m].copy(), self.v[:m].copy()
+        derived = derive(experiment.robot, experiment.controller.path, time, q, v)
+        steps = 1e6 * self.control_time[: max(m, 1)]
+        return Recording(
+            config=experiment.config,
+            robot=experiment.robot,
+            pushes=tuple(experiment.pushes),
+            time=time,
+            q=q,
+            v=v,
+            torques=self.torques[:m].copy(),
+            wrenches=self.wrenches[:m].copy(),
+            contact_wrenches=self.contact_wrenches[:m].copy(),
+            push_force=self.push_force[:m].copy(),
+            status=self.status[:m].copy(),
+            com_error=derived.com_error,
+            rotation_error=derived.rotation_error,
+            momentum=derived.momentum,
+            sole_lift=derived.sole_lift,
+            sole_slip=derived.sole_slip,
+            lowest_body=derived.lowest_body,
+            end=end,
+            timing={
+                "control_step_us": {
+                    "median": float(np.median(steps)) if m else 0.0,
+                    "p99": float(np.percentile(steps, 99)) if m else 0.0,
+                },
+                "realtime_factor": m * experiment.config.control_period_s / wall,
+            },
+        )
+
+
+def run(
+    config: ExperimentConfig,
+    progress: Progress | None = None,
+    robot_folders: Sequence[Path] = (),
+) -> Recording:
+    """Simulate an experiment and return its recording."""
+    try:
+        experiment = Experiment(config, robot_folders)
+    except BalanceError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        raise ConfigError(f"the experiment cannot be set up: {error}") from error
+    return experiment.run(progress)

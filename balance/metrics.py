@@ -1,0 +1,207 @@
+"""Judging a recording: did the robot stay on its feet, how far did it sway, how fast did it settle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from balance.controllers.output import ControlStatus
+from balance.recording import LOADED_N, Recording
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+MAX_SLIP_M = 0.02
+MAX_FLIGHT_S = 0.1
+MAX_COM_ERROR_M = 0.03
+MAX_ROTATION_RAD = 0.09
+MAX_ANGULAR_RATE = 0.15  # rad/s
+HOLD_S = 0.25
+TOUCH_HEIGHT_M = 0.02  # a joint that carries no sole and comes this low has hit the ground
+SETTLING_BANDS = (10, 5, 2)  # percent of the peak
+SETTLED_M = 1e-5  # an error that never exceeds this is settled from the start (also rad)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``outcome`` is ``recovered``, ``upright``, ``fell`` or ``aborted``; the rest says why."""
+
+    outcome: str
+    time_s: float | None = None
+    cause: str | None = None
+
+
+def judge(recording: Recording) -> Verdict:
+    """Whether the robot is back on its feet at the end of the run.
+
+    ``recovered``: nothing but soles touched the ground, no sole slipped more than 2 cm or hung in
+    the air for more than 0.1 s, and over the last 0.25 s the CoM error stayed below 3 cm, the
+    rotation error below 0.09 rad and the base's angular rate below 0.15 rad/s.  ``upright``: the
+    same bounds at the end, but a sole slipped or flew.  ``fell``: anything else.
+    """
+    kind, _, cause = recording.end.partition(": ")
+    last = float(recording.time[-1]) if recording.time.size else 0.0
+    if kind == "aborted":
+        return Verdict("aborted", last, cause)
+    if kind == "fell":
+        return Verdict("fell", last, cause)
+    touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
+    if touched.size:
+        return Verdict("fell", float(recording.time[touched[0]]), "a body touched the ground")
+    unsettled = _unsettled(recording)
+    if unsettled:
+        return Verdict("fell", last, unsettled)
+    slip, flight = float(recording.sole_slip.max()), longest_flight(recording)
+    if slip > MAX_SLIP_M:
+        return Verdict("upright", None, f"a sole slipped by {slip:.3f} m")
+    if flight > MAX_FLIGHT_S:
+        return Verdict("upright", None, f"a sole was in the air for {flight:.3f} s")
+    return Verdict("recovered")
+
+
+def _unsettled(recording: Recording) -> str | None:
+    """What is still out of bounds over the last quarter of a second."""
+    end = recording.time >= recording.time[-1] - HOLD_S
+    bounds = (
+        ("CoM error", "m", np.linalg.norm(recording.com_error[end], axis=1), MAX_COM_ERROR_M),
+        (
+            "rotation error",
+            "rad",
+            np.linalg.norm(recording.rotation_error[end], axis=1),
+            MAX_ROTATION_RAD,
+        ),
+        ("angular rate", "rad/s", np.linalg.norm(recording.v[end, 3:6], axis=1), MAX_ANGULAR_RATE),
+    )
+    for name, unit, values, bound in bounds:
+        if not values.max() < bound:
+            return f"not settled at the end: {name} {values.max():.3g} {unit}"
+    return None
+
+
+def longest_flight(recording: Recording) -> float:
+    """Longest time for which a sole bore no load, s."""
+    period = recording.config.control_period_s
+    longest = 0
+    for sole in range(recording.contact_wrenches.shape[1]):
+        airborne = recording.contact_wrenches[:, sole, 2] < LOADED_N
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], airborne.astype(int), [0]])))
+        if edges.size:
+            longest = max(longest, int((edges[1::2] - edges[::2]).max()))
+    return longest * period
+
+
+def settling_times(time: Array, error: Array, start: float) -> dict[str, float | None]:
+    """Time from ``start`` after which ``error`` stays inside 10, 5 and 2 % of its peak, s.
+
+    None where it does not settle before the recording ends.
+    """
+    after = time >= start
+    time, error = time[after], error[after]
+    result: dict[str, float | None] = {}
+    for percent in SETTLING_BANDS:
+        band = max(percent / 100 * float(error.max(initial=0.0)), SETTLED_M)
+        outside = np.flatnonzero(error > band)
+        if outside.size == 0:
+            result[str(percent)] = 0.0
+        elif outside[-1] == len(error) - 1:
+            result[str(percent)] = None
+        else:
+            result[str(percent)] = float(time[outside[-1] + 1] - start)
+    return result
+
+
+def support_reach(robot: Robot, direction: Array) -> float:
+    """Distance (m) from the CoM's ground point to the edge of support along ``direction``."""
+    import pinocchio as pin
+
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    corners = np.concatenate(
+        [sole.corners @ sole.pose(data).rotation.T + sole.pose(data).translation
+         for sole in robot.soles]
+    )[:, :2]
+    hull = ConvexHull(corners - robot.com()[:2])
+    # Each facet: normal . x + offset <= 0; the ray t * direction leaves at the first one it meets.
+    normals, offsets = hull.equations[:, :2], hull.equations[:, 2]
+    rates = normals @ direction
+    ahead = rates > 1e-12
+    return float(np.min(-offsets[ahead] / rates[ahead]))
+
+
+def ankle_limit(robot: Robot, direction: Array) -> float:
+    """Largest impulse (N s) that ankles alone can catch along a horizontal direction.
+
+    Linear inverted pendulum: m omega d, with omega = sqrt(g / z_CoM) and d the distance from the
+    CoM to the edge of support.
+    """
+    horizontal = np.asarray(direction[:2]) / np.linalg.norm(direction[:2])
+    gravity = float(np.linalg.norm(robot.model.gravity.linear))
+    omega = np.sqrt(gravity / robot.com()[2])
+    return float(robot.mass * omega * support_reach(robot, horizontal))
+
+
+def _ankle_limit_fraction(recording: Recording) -> float:
+    """The strongest push as a fraction of the ankle limit in its direction."""
+    fractions = [0.0]
+    for push in recording.pushes:
+        horizontal = push.impulse * push.direction
+        size = float(np.hypot(*horizontal[:2]))
+        if size > 1e-12 and not push.in_body_axes:
+            fractions.append(size / ankle_limit(recording.robot, horizontal))
+    return max(fractions)
+
+
+def _delivered(recording: Recording) -> float:
+    """Impulse that the pushes delivered within the recorded time, N s."""
+    if recording.time.size == 0:
+        return 0.0
+    end = float(recording.time[-1]) + recording.config.control_period_s
+    return sum(push.delivered(end) for push in recording.pushes)
+
+
+def summarise(recording: Recording) -> dict[str, Any]:
+    """Everything that ``summary.json`` says."""
+    verdict = judge(recording)
+    com = np.linalg.norm(recording.com_error, axis=1)
+    rotation = np.linalg.norm(recording.rotation_error, axis=1)
+    start = max((push.start for push in recording.pushes), default=0.0)
+    limited = (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
+    saturated = (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
+
+    def peak(values: Array) -> float:
+        return float(np.max(values, initial=0.0))
+
+    def axes(values: Array) -> list[float]:
+        return [peak(np.abs(values[:, i])) for i in range(values.shape[1])]
+
+    return {
+        "outcome": verdict.outcome,
+        "time_of_fall_s": verdict.time_s,
+        "cause": verdict.cause,
+        "robot": recording.robot.name,
+        "law": recording.config.controller.law,
+        "engine": recording.config.plant.engine,
+        "simulated_s": float(recording.time.size * recording.config.control_period_s),
+        "peak_com_error_m": peak(com),
+        "peak_com_error_axes_m": axes(recording.com_error),
+        "final_com_error_m": float(com[-1]) if com.size else 0.0,
+        "peak_rotation_rad": peak(rotation),
+        "peak_rotation_axes_rad": axes(recording.rotation_error),
+        "peak_linear_momentum": peak(np.linalg.norm(recording.momentum[:, :3], axis=1)),
+        "peak_angular_momentum": peak(np.linalg.norm(recording.momentum[:, 3:], axis=1)),
+        "settling_time_s": settling_times(recording.time, com, start),
+        "rotation_settling_time_s": settling_times(recording.time, rotation, start),
+        "impulse_Ns": _delivered(recording),
+        "ankle_limit_fraction": _ankle_limit_fraction(recording),
+        "max_sole_lift_m": peak(recording.sole_lift),
+        "max_sole_slip_m": peak(recording.sole_slip),
+        "longest_flight_s": longest_flight(recording),
+        "peak_torque_Nm": peak(np.abs(recording.torques)),
+        "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
+        "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
+        **recording.timing,
+    }

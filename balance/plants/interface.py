@@ -1,0 +1,43 @@
+"""What every physics engine offers, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyImpulse:
+    """An impulse (N s) at a point of a body within one simulation step.
+
+    ``point`` is in the body's frame, metres; ``vector`` in world axes, or in the body's.
+    """
+
+    body: str
+    point: Array
+    vector: Array
+    in_body_axes: bool = False
+
+
+class Plant(Protocol):
+    """A simulated robot; it never knows the law that drives it."""
+
+    dt: float
+    q: Array
+    v: Array
+    time: float
+    contact_wrenches: Array
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Start again at time zero from a state."""
+        ...
+
+    def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
+        """Advance by one time step ``dt``."""
+        ...
