@@ -1,5 +1,58 @@
-"""Push a humanoid and see whether it stays on its feet."""
+"""Push a humanoid and see whether it stays on its feet.
+
+The public names below are imported on first use, so that ``import balance`` is quick.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+_HOME = {
+    "load_robot": "balance.robots",
+    "Robot": "balance.robots",
+    "load_config": "balance.config",
+    "ExperimentConfig": "balance.config",
+    "run": "balance.experiment",
+    "Experiment": "balance.experiment",
+    "Recording": "balance.recording",
+    "load_recording": "balance.results",
+    "save_recording": "balance.results",
+    "make_controller": "balance.controllers",
+    "ControlOutput": "balance.controllers",
+    "decoupled_dynamics": "balance.dynamics.decoupled",
+    "DecoupledDynamics": "balance.dynamics.decoupled",
+    "change_base": "balance.dynamics.base_frame",
+    "BaseChange": "balance.dynamics.base_frame",
+    "curvature": "balance.dynamics.curvature",
+    "centroidal_frame": "balance.dynamics.centroidal_frame",
+    "gauss_dynamics": "balance.dynamics.gauss",
+    "GaussDynamics": "balance.dynamics.gauss",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from balance.config import ExperimentConfig, load_config
+    from balance.controllers import ControlOutput, make_controller
+    from balance.dynamics.base_frame import BaseChange, change_base
+    from balance.dynamics.centroidal_frame import centroidal_frame
+    from balance.dynamics.curvature import curvature
+    from balance.dynamics.decoupled import DecoupledDynamics, decoupled_dynamics
+    from balance.dynamics.gauss import GaussDynamics, gauss_dynamics
+    from balance.experiment import Experiment, run
+    from balance.recording import Recording
+    from balance.results import load_recording, save_recording
+    from balance.robots import Robot, load_robot
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'balance' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -60,13 +60,25 @@ def _direction(value: Vector3) -> Vector3:
 Direction = Annotated[Vector3, AfterValidator(_direction)]
 
 
+class Build(Strict):
+    """Mass and CoM height of a robot."""
+
+    mass_kg: Positive
+    com_height_m: Positive
+
+
 class Gains(Strict):
-    """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1)."""
+    """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1).
+
+    With ``designed_for`` they are meant for a robot of that build and are scaled to the actual one
+    by mass and size.
+    """
 
     K_P: Gain
     K_D: Gain
     K_R: Gain
     D: Gain
+    designed_for: Build | None = None
 
 
 class ContactAssumptions(Strict):
@@ -111,7 +123,7 @@ class MomentumLaw(Strict):
     contacts: ContactAssumptions = ContactAssumptions()
     qp: WrenchQP = WrenchQP()
     impedance: Impedance | None = None
-    setpoints: list[Setpoint] = []
+    setpoints: tuple[Setpoint, ...] = ()
 
 
 def _known_law(value: Any) -> Any:
@@ -184,9 +196,7 @@ class PendulumPush(PushBase):
     duration_s: Positive
 
 
-Push = Annotated[
-    ForcePush | HalfSinePush | ImpulsePush | PendulumPush, Field(discriminator="type")
-]
+Push = Annotated[ForcePush | HalfSinePush | ImpulsePush | PendulumPush, Field(discriminator="type")]
 
 
 class Reference(Strict):
@@ -206,7 +216,7 @@ class ExperimentConfig(Strict):
     stop_after_fall_s: NonNegative = 0.0
     plant: Plant = Plant()
     controller: Annotated[MomentumLaw, BeforeValidator(_known_law)]
-    pushes: list[Push] = []
+    pushes: tuple[Push, ...] = ()
     reference: Reference | None = None
     provenance: dict[str, str] | None = None
 
@@ -252,7 +262,7 @@ def find_config(path: str | Path) -> Path:
     shipped = folder / f"{path}.yaml"
     if not shipped.is_file():
         names = [p.stem for p in folder.glob("*.yaml")]
-        raise FileError(f"there is no file or shipped config '{path}'{known_names(str(path), names)}")
+        raise FileError(f"no file or shipped config '{path}'{known_names(str(path), names)}")
     return shipped
 
 
@@ -273,7 +283,7 @@ def parse_config(
 
 
 def parse_overrides(assignments: list[str]) -> dict[str, Any]:
-    """Dotted keys and YAML values of command-line arguments like ``controller.gains.K_P.1=2500``."""
+    """Dotted keys and values of arguments like ``controller.gains.K_P.1=2500``."""
     overrides = {}
     for text in assignments:
         key, equals, value = text.partition("=")

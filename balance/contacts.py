@@ -36,7 +36,7 @@ class ContactSurface:
 
     @property
     def corners(self) -> Array:
-        """The four corners in S, metres, shape (4, 3): front left, front right, rear right, left."""
+        """The four corners in S (4, 3), m: front left, front right, rear right, rear left."""
         x, y = self.half_length, self.half_width
         return np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
 
@@ -83,19 +83,24 @@ def wrench_cone(
     ``min_normal_force`` in place of zero, and ``max_normal_force`` as an 18th row (newtons).
     """
     mu, X, Y = pyramid_friction, half_length, half_width
-    if not (mu > 0.0 and X > 0.0 and Y > 0.0):
+    if not (0.0 < mu < np.inf and 0.0 < X < np.inf and 0.0 < Y < np.inf):
         raise InputError(
-            f"a contact needs positive half_length, half_width and friction; got {X}, {Y}, {mu}"
+            "a contact needs positive, finite half_length, half_width and friction; "
+            f"got {X}, {Y}, {mu}"
         )
     if not 0.0 <= cop_margin < min(X, Y):
         raise InputError(
             f"cop_margin is {cop_margin} m; it must be at least 0 and below {min(X, Y)} m, "
             "half the shorter side of the contact"
         )
-    if max_normal_force is not None and max_normal_force <= min_normal_force:
+    if not 0.0 <= min_normal_force < np.inf:
         raise InputError(
-            f"max_normal_force is {max_normal_force} N; it must exceed min_normal_force, "
-            f"{min_normal_force} N"
+            f"min_normal_force is {min_normal_force} N; it must be at least 0 and finite"
+        )
+    if max_normal_force is not None and not min_normal_force < max_normal_force < np.inf:
+        raise InputError(
+            f"max_normal_force is {max_normal_force} N; it must be finite and exceed "
+            f"min_normal_force, {min_normal_force} N"
         )
     rows: list[list[float]] = []
     names: list[str] = []

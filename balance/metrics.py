@@ -1,4 +1,4 @@
-"""Judging a recording: did the robot stay on its feet, how far did it sway, how fast did it settle."""
+"""Judging a recording: did the robot stay on its feet, how far did it sway, when did it settle."""
 
 from __future__ import annotations
 
@@ -121,8 +121,10 @@ def support_reach(robot: Robot, direction: Array) -> float:
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     corners = np.concatenate(
-        [sole.corners @ sole.pose(data).rotation.T + sole.pose(data).translation
-         for sole in robot.soles]
+        [
+            sole.corners @ sole.pose(data).rotation.T + sole.pose(data).translation
+            for sole in robot.soles
+        ]
     )[:, :2]
     hull = ConvexHull(corners - robot.com()[:2])
     # Each facet: normal . x + offset <= 0; the ray t * direction leaves at the first one it meets.

@@ -74,7 +74,11 @@ def make_pushes(config: ExperimentConfig, robot: Robot) -> list[Push]:
         point, in_body = np.array(item.point_m), item.axes == "body"
         match item:
             case ForcePush():
-                impulse, shape, duration = item.force_N * item.duration_s, "constant", item.duration_s
+                impulse, shape, duration = (
+                    item.force_N * item.duration_s,
+                    "constant",
+                    item.duration_s,
+                )
             case ImpulsePush():
                 impulse, shape, duration = item.impulse_Ns, "constant", item.duration_s
             case HalfSinePush():

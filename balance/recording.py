@@ -48,7 +48,7 @@ class Recording:
     lowest_body: Array
     end: str
     """Why the run ended: ``finished``, ``fell: cause`` or ``aborted: cause``."""
-    timing: Mapping[str, float] = field(default_factory=dict)
+    timing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cop(self) -> Array:
@@ -85,7 +85,11 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
     model, data = robot.model, robot.model.createData()
     n, k = len(time), len(robot.soles)
     out = Derived(
-        np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 6)), np.empty((n, k)), np.empty((n, k)),
+        np.empty((n, 3)),
+        np.empty((n, 3)),
+        np.empty((n, 6)),
+        np.empty((n, k)),
+        np.empty((n, k)),
         np.empty(n),
     )
     others = _bodies_off_the_ground(robot)

@@ -54,7 +54,7 @@ class StandFile(Strict):
     com_offset: tuple[float, float] = (0.0, 0.0)
     yaw: float = 0.0
     base_height: Positive | None = None
-    held: list[str] = []
+    held: tuple[str, ...] = ()
 
 
 class ImpedanceFile(Strict):
@@ -73,8 +73,8 @@ class RobotFile(Strict):
     base_body: str
     push_body: str
     soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
-    lock: dict[str, float] = {}
-    posture: dict[str, float] = {}
+    lock: dict[str, float] = Field(default_factory=dict)
+    posture: dict[str, float] = Field(default_factory=dict)
     stand: StandFile | None = None
     impedance: ImpedanceFile
 
@@ -116,13 +116,13 @@ class Robot:
         return np.array(pin.centerOfMass(self.model, self.model.createData(), q))
 
     def standing_posture(self, q_start: Array | None = None, **conditions: Any) -> Array:
-        """A posture near ``q_start`` with level soles; see :func:`standing_posture` for conditions."""
+        """A posture near ``q_start`` with level soles; see :mod:`balance.dynamics.standing`."""
         soles = [(sole.frame_id, sole.placement) for sole in self.soles]
         start = self.q_nominal if q_start is None else q_start
         return standing_posture(self.model, soles, start, **conditions)
 
     def height(self) -> float:
-        """Distance in metres from the lowest to the highest visual shape with all joints at zero."""
+        """Distance (m) from the lowest to the highest visual shape with all joints at zero."""
         geometry = pin.buildGeomFromUrdf(
             self.model,
             str(self.urdf),
@@ -243,8 +243,9 @@ def _read_model(urdf: Path) -> pin.Model:
 def _joint_id(model: pin.Model, name: str, key: str) -> int:
     names = list(model.names)[2:]
     if name not in names:
-        raise ConfigError(f"'{key}' names a joint '{name}' that does not exist"
-                          f"{known_names(name, names)}")
+        raise ConfigError(
+            f"'{key}' names a joint '{name}' that does not exist{known_names(name, names)}"
+        )
     return int(model.getJointId(name))
 
 
@@ -267,9 +268,7 @@ def _sole(model: pin.Model, label: str, sole: SoleFile) -> ContactSurface:
     )
 
 
-def _nominal_posture(
-    model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]
-) -> Array:
+def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:
     q = pin.neutral(model)
     R_WB = pin.rpy.rpyToMatrix(0.0, 0.0, spec.stand.yaw if spec.stand else 0.0)
     q[3:7] = pin.Quaternion(R_WB).coeffs()
@@ -300,9 +299,7 @@ def _nominal_posture(
     )
 
 
-def _sole_poses(
-    model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]
-) -> list[pin.SE3]:
+def _sole_poses(model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]) -> list[pin.SE3]:
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
     return [sole.pose(data) for sole in soles]

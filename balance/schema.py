@@ -1,4 +1,4 @@
-"""Reading YAML into frozen, strict objects, with one clear sentence for everything that is wrong."""
+"""Reading YAML into frozen, strict objects, with one clear sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -118,13 +118,21 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
         sentence = f"{source}: key '{key}' is missing"
     elif first["type"] == "union_tag_not_found":
         sentence = f"{source}: '{key}' needs a key {first['ctx']['discriminator']}"
+    elif first["type"] == "union_tag_invalid":
+        context = first["ctx"]
+        tag = str(context["discriminator"]).strip("'")
+        sentence = (
+            f"{source}: '{key}.{tag}' = '{context['tag']}' is unknown; "
+            f"valid: {context['expected_tags']}"
+        )
     else:
         message = first["msg"].removeprefix("Value error, ")
         message = message[0].lower() + message[1:]
         shown = repr(first["input"])
         at = f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "")
         sentence = f"{source}: {at}: {message}" if key else f"{source}: {message}"
-    more = len(problems) - 1
+    others = {tuple(_yaml_path(cls, item["loc"], item["type"])) for item in problems}
+    more = len(others) - 1
     return sentence + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
 
 
@@ -145,7 +153,11 @@ def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], 
     """
     here: list[Any] = [cls]
     visible: list[int | str] = []
+    at_union = False
     for part in loc:
+        if at_union and isinstance(part, str) and not _any_field(here, part):
+            at_union = False  # the tag of a member of the union
+            continue
         step: list[Any] = []
         for annotation in here:
             origin, args = typing.get_origin(annotation), typing.get_args(annotation)
@@ -157,11 +169,18 @@ def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], 
             elif origin is dict and len(args) == 2:
                 step += _members(args[1])
         if step:
-            here = step
+            here, at_union = step, len(step) > 1
             visible.append(part)
         elif isinstance(part, int):
             visible.append(part)
     return here, visible
+
+
+def _any_field(annotations: list[Any], name: str) -> bool:
+    return any(
+        isinstance(a, type) and issubclass(a, BaseModel) and name in a.model_fields
+        for a in annotations
+    )
 
 
 def _yaml_path(cls: type[BaseModel], loc: tuple[int | str, ...], kind: str) -> list[int | str]:

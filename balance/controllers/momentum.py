@@ -7,8 +7,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from balance.config import ExperimentConfig, MomentumLaw, gain_matrix
+from balance.config import ExperimentConfig, MomentumLaw
 from balance.contacts import friction_pyramid, wrench_cone
+from balance.controllers.gains import gain_matrices
 from balance.controllers.orientation import relative_quaternion, spring_torque
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.posture import PostureImpedance
@@ -42,8 +43,7 @@ class MomentumController:
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law: MomentumLaw = config.controller
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
-        self.K_P, self.K_D = gain_matrix(law.gains.K_P), gain_matrix(law.gains.K_D)
-        self.K_R, self.D = gain_matrix(law.gains.K_R), gain_matrix(law.gains.D)
+        self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)
         self.weight = -robot.mass * np.array(self.model.gravity.linear)
         self.distribution = _distribution(law, robot)
         impedance = law.impedance or robot.impedance
@@ -137,7 +137,9 @@ class _Foot:
         self.joint = frame.parentJoint
         X_JS = frame.placement * sole.placement
         self.R_JS, self.p_JS = X_JS.rotation.copy(), X_JS.translation.copy()
-        self.columns = np.array([model.joints[j].idx_v for j in model.supports[self.joint] if j > 1])
+        self.columns = np.array(
+            [model.joints[j].idx_v for j in model.supports[self.joint] if j > 1]
+        )
         self.joints = self.columns - 6
         self.slice = slice(6 * index, 6 * index + 6)
         self.R_WS, self.p_WS = np.empty((3, 3)), np.empty(3)
@@ -156,7 +158,7 @@ class _Foot:
         block[3:, :3] = _cross_matrix(self.p_WS - com).dot(self.R_WS)
 
     def joint_torques(self, J: Array, wrench: Array) -> Array:
-        """J_iq^T w_i on the joints that move this contact; J is Pinocchio's, at the world origin."""
+        """J_iq^T w_i on the joints that move this contact; J is taken at the world origin."""
         force = self.R_WS.dot(wrench[:3])
         moment = self.R_WS.dot(wrench[3:]) + _cross_matrix(self.p_WS).dot(force)
         columns = J[:, self.columns]

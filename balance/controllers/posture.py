@@ -11,13 +11,13 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
-def leg_joints(robot: Robot) -> Array:
+def leg_joints(robot: Robot) -> NDArray[np.intp]:
     """Indices, among the actuated joints, of those between the base and a sole."""
-    found = set()
+    found: set[int] = set()
     for sole in robot.soles:
         joint = robot.model.frames[sole.frame_id].parentJoint
         found.update(j for j in robot.model.supports[joint] if j > 1)
-    return np.array(sorted(found), dtype=int) - 2
+    return np.array(sorted(found), dtype=np.intp) - 2
 
 
 class PostureImpedance:

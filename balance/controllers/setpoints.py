@@ -45,9 +45,7 @@ class SetpointPath:
         self._rotations = [base_rotation] + [
             base_rotation @ pin.rpy.rpyToMatrix(*move.base_rpy_rad) for move in self._moves
         ]
-        self._rest = [
-            _at_rest(c, R) for c, R in zip(self._coms, self._rotations, strict=True)
-        ]
+        self._rest = [_at_rest(c, R) for c, R in zip(self._coms, self._rotations, strict=True)]
 
     def at(self, time: float) -> Desired:
         """The desired state at ``time`` in seconds."""

@@ -52,6 +52,11 @@ def free_flight(
 
     def rates(q_start: Array, offset: Array, velocity: Array, t: float) -> tuple[Array, Array]:
         """Time derivatives of the offset from ``q_start`` and of the velocity."""
+        if not np.max(np.abs(velocity)) < _DIVERGED:
+            raise InputError(
+                f"the flight diverges near t = {t:.4g} s with steps of {duration / steps:.3g} s; "
+                "take more steps or smaller torques"
+            )
         forces = np.concatenate([np.zeros(6), check_vector("torques", torques(t), model.nv - 6)])
         acceleration = pin.aba(model, data, pin.integrate(model, q_start, offset), velocity, forces)
         tangent = pin.dIntegrate(model, q_start, offset, pin.ArgumentPosition.ARG1)
@@ -68,10 +73,5 @@ def free_flight(
         dq4, dv4 = rates(q, dt * dq3, v + dt * dv3, t + dt)
         offset = dt / 6.0 * (dq1 + 2.0 * dq2 + 2.0 * dq3 + dq4)
         v = v + dt / 6.0 * (dv1 + 2.0 * dv2 + 2.0 * dv3 + dv4)
-        if not np.max(np.abs(v)) < _DIVERGED:
-            raise InputError(
-                f"the flight diverges at t = {t + dt:.4g} s with steps of {dt:.3g} s; "
-                "take more steps or smaller torques"
-            )
         path.append((pin.integrate(model, q, offset), v))
     return Flight(time, np.array([q for q, _ in path]), np.array([v for _, v in path]))

@@ -5,8 +5,8 @@ One step of size dt takes velocities from v to v+ by
     (M + dt B) (v+ - v) = dt (tau - B v - b(q, v)) + sum J_p^T i_p + J_c^T lambda,
     q+ = q (+) dt v+,
 
-with b the Coriolis, centrifugal and gravity terms, B the viscous joint friction, i_p the impulses of
-pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with strong
+with b the Coriolis, centrifugal and gravity terms, B the viscous joint friction, i_p the impulses
+of pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with strong
 friction stays stable.  The contact impulses solve the Coulomb problem (cones, Signorini, maximum
 dissipation); see :mod:`balance.plants.sole_contacts`.
 """

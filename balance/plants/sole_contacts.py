@@ -25,6 +25,7 @@ from scipy.linalg.lapack import dposv, dtrtrs
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 CONTACT_RANGE_M = 0.02  # corners higher than this above the ground cannot touch it in one step
 RECOVERY_SPEED = 0.01  # m/s, at most, with which a penetration is undone
@@ -60,7 +61,8 @@ class SoleContacts:
     ) -> Array:
         """Velocity after contact (nv,); writes the mean wrench of each sole into ``wrenches``.
 
-        ``factor`` is the upper Cholesky factor of M + dt B, ``v_free`` the velocity without contact.
+        ``factor`` is the upper Cholesky factor of M + dt B, ``v_free`` the velocity if nothing
+        touched.
         """
         for sole in self._soles:
             sole.update(model, data)
@@ -109,7 +111,7 @@ class SoleContacts:
         self.residual = float(np.abs(velocity).max() * np.abs(corners).max())
         return np.asarray(impulses)
 
-    def _coulomb(self, W: Array, free: Array, closing: Array, near: Array) -> Array:
+    def _coulomb(self, W: Array, free: Array, closing: Array, near: Indices) -> Array:
         """Impulses of all soles (6 k,) from the full Coulomb problem of the ``near`` corners."""
         B = np.concatenate([self._soles[c // 4].corner_rows(c, len(self._soles)) for c in near])
         g = B.dot(free)
@@ -147,7 +149,11 @@ class _CoulombSolver:
         )
         if error > ACCEPTED_COMPLEMENTARITY:
             other, other_error = self._run(
-                pin.PGSConstraintSolver(g.size), pin.PGSSolverResult(), self._pgs, delassus, g,
+                pin.PGSConstraintSolver(g.size),
+                pin.PGSSolverResult(),
+                self._pgs,
+                delassus,
+                g,
                 impulses,
             )
             if other_error < error:
@@ -224,7 +230,7 @@ class _Sole:
         return velocity
 
     def share(self, impulse: Array) -> Array:
-        """Least-squares impulses of the four corners (4, 3), world axes, that add up to ``impulse``."""
+        """Least impulses of the four corners (4, 3), world axes, that add up to ``impulse``."""
         local = np.concatenate([impulse[:3].dot(self.rotation), impulse[3:].dot(self.rotation)])
         return np.asarray(self._share.dot(local).reshape(4, 3).dot(self.rotation.T))
 
@@ -236,6 +242,4 @@ class _Sole:
 def _point_rows(arm: Array) -> Array:
     """(3, 6): velocity of a point at ``arm`` from the centre, given the centre's 6D velocity."""
     x, y, z = arm
-    return np.array(
-        [[1.0, 0, 0, 0, z, -y], [0, 1.0, 0, -z, 0, x], [0, 0, 1.0, y, -x, 0]]
-    )
+    return np.array([[1.0, 0, 0, 0, z, -y], [0, 1.0, 0, -z, 0, x], [0, 0, 1.0, y, -x, 0]])

@@ -44,7 +44,7 @@ class Chart(ABC):
                 f"{error.max():.3g} (at most {CONSTRAINT_TOLERANCE:g} is allowed); "
                 "use project() of the chart first if they only drifted"
             )
-        return chi
+        return self._check_domain(chi)
 
     @final
     def to_matrix(self, chi: ArrayLike) -> Array:
@@ -132,6 +132,10 @@ class Chart(ABC):
 
     @abstractmethod
     def _partials_rate(self, chi: Array, chi_dot: Array) -> Array: ...
+
+    def _check_domain(self, chi: Array) -> Array:
+        """``chi`` itself; raises if it satisfies the constraint and is no rotation all the same."""
+        return chi
 
     def _constraint(self, chi: Array) -> Array:
         return np.empty((*chi.shape[:-1], 0))

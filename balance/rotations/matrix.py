@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from balance.errors import ChartError
 from balance.rotations.chart import Chart
-from balance.rotations.so3 import Array, nearest_rotation, skew
+from balance.rotations.so3 import Array, check_rotation_matrix, nearest_rotation, skew
 
 # Entries (i <= j) of the symmetric matrix R^T R - 1: each once, so the six are independent.
 _ROWS, _COLUMNS = np.triu_indices(3)
@@ -69,6 +69,11 @@ class RotationMatrix(Chart):
 
     def _partials_rate(self, chi: Array, chi_dot: Array) -> Array:
         return np.zeros((*chi.shape[:-1], 3, 3, 9))
+
+    def _check_domain(self, chi: Array) -> Array:
+        """The six constraints do not see the sign of the determinant."""
+        check_rotation_matrix(self._to_matrix(chi))
+        return chi
 
     def _constraint(self, chi: Array) -> Array:
         """The six independent entries of R^T R - 1; Bouyarmane2012, Table II.

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pinocchio as pin
 import pytest
-from random_trees import random_tree
+from random_robots import random_robot
 from scipy.integrate import solve_ivp
 
 from balance.dynamics.centroidal_frame import centroidal_frame, integrate_frame
@@ -19,7 +19,7 @@ from balance.errors import InputError
 INTEGRATION = 1e-8  # m and rad, of a path integrated with the default tolerance
 EXACT = 1e-12  # m and rad
 
-MODEL = random_tree(21, 5)
+MODEL = random_robot(5, 21)
 FREQUENCIES = np.array([1.0, 2.0, 1.5, 3.0, 2.5])
 
 
@@ -50,10 +50,10 @@ def test_integrator_converges_with_order_four():
     times, start = np.array([0.0, 1.0]), pin.SE3.Identity()
     exact = integrate_frame(MODEL, wave, times, start, 512)[-1]
     errors = [
-        distance(integrate_frame(MODEL, wave, times, start, n)[-1], exact) for n in (8, 16, 32, 64)
+        distance(integrate_frame(MODEL, wave, times, start, n)[-1], exact) for n in (16, 32, 64)
     ]
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
-    np.testing.assert_allclose(orders, 4.0, atol=0.25)
+    np.testing.assert_allclose(orders, 4.0, atol=0.1)
 
 
 def test_path_equals_the_matrix_equation_17_solved_in_the_world_with_a_moving_base():
@@ -219,7 +219,8 @@ def test_path_of_the_wrong_size_is_refused_with_its_time():
         centroidal_frame(MODEL, lambda t: np.zeros(2), [0.0, 1.0])
 
 
-def test_path_with_a_jump_is_refused_instead_of_integrated_wrongly():
+def test_path_with_a_jump_is_refused_instead_of_integrated_wrongly(monkeypatch):
+    monkeypatch.setattr("balance.dynamics.centroidal_frame.MAX_STEPS", 200)
     with pytest.raises(InputError, match="smoother s_of_t"):
         centroidal_frame(MODEL, lambda t: np.full(5, float(t > 0.3)), [0.0, 1.0], tolerance=1e-12)
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import random_inertia, random_placement, random_tree
+from random_robots import random_inertia, random_pose, random_robot, random_robots
 
 from balance.dynamics.checks import symmetrise
 from balance.dynamics.connection import mechanical_connection, shape_configuration
@@ -26,7 +26,7 @@ STEP = 1e-5
 URDF = Path(__file__).resolve().parents[2] / "robots" / "three_link" / "three_link.urdf"
 
 seeds = st.integers(0, 2**32 - 1)
-robots = st.builds(random_tree, seeds, st.integers(2, 12))
+robots = random_robots(min_joints=2, max_joints=12)
 angles = st.tuples(st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
 some = settings(deadline=None, derandomize=True, max_examples=25)
 
@@ -135,13 +135,14 @@ def test_curvature_is_antisymmetric_and_turns_about_the_com(model, seed):
     assert np.abs(velocity_of_com).max() <= ROUNDING * np.abs(B).max()
 
 
-def test_one_joint_has_no_curvature():
-    model = random_tree(1, 1)
-    np.testing.assert_array_equal(curvature(model, [0.7]), np.zeros((1, 1, 6)))
+@pytest.mark.parametrize("joints", [0, 1])
+def test_robot_with_fewer_than_two_joints_has_no_curvature(joints):
+    B = curvature(random_robot(joints, 1), np.full(joints, 0.7))
+    np.testing.assert_array_equal(B, np.zeros((joints, joints, 6)))
 
 
 def test_derivative_of_the_connection_is_indexed_by_column_then_joint():
-    model = random_tree(6, 4)
+    model = random_robot(4, 6)
     s = random_shape(model, 7)
     _, derivatives = connection_derivatives(model, s)
     for j, e in enumerate(STEP * np.eye(4)):
@@ -152,7 +153,7 @@ def test_derivative_of_the_connection_is_indexed_by_column_then_joint():
 def test_chain_rooted_at_its_other_end_has_the_same_curvature_seen_from_there():
     rng = np.random.default_rng(11)
     links = [random_inertia(rng) for _ in range(5)]
-    offsets = [random_placement(rng) for _ in range(4)]
+    offsets = [random_pose(rng) for _ in range(4)]
     axes = [axis / np.linalg.norm(axis) for axis in rng.normal(size=(4, 3))]
     s = rng.normal(size=4)
     forwards = revolute_chain(links, offsets, axes)
@@ -186,7 +187,7 @@ def revolute_chain(
 
 
 def test_given_data_changes_nothing():
-    model = random_tree(2, 6)
+    model = random_robot(6, 2)
     s = random_shape(model, 3)
     data = pin.Data(model)
     curvature(model, random_shape(model, 4), data)

@@ -25,7 +25,7 @@ from balance.dynamics.gauss_forward import (
     projected_acceleration,
 )
 from balance.dynamics.gauss_state import pinocchio_acceleration
-from balance.rotations import CHARTS, get_chart
+from balance.rotations import CHARTS, get_chart, skew
 
 Array = NDArray[np.float64]
 
@@ -89,6 +89,21 @@ def test_forward_dynamics_equals_aba_with_rotors_and_sliding_and_continuous_join
     tree: pin.Model, chart: str, seed: int
 ) -> None:
     check_forward_dynamics(make_sample(tree, chart, seed))
+
+
+def test_the_second_derivative_of_the_rotation_matrix_is_the_true_one(talos: pin.Model) -> None:
+    """d2R/dt2 = R ([alpha]x + [omega]x^2) in base axes; M leaves six directions of it open."""
+    sample = make_sample(talos, "rotation_matrix", 22)
+    torques = np.ones(talos.nv - 6)
+    applied = applied_force(talos, "rotation_matrix", sample.q, torques)
+    dv = pinocchio_answer(sample, torques, [])
+    omega, alpha = skew(sample.v_pin[3:6]), skew(dv[3:6])
+    expected = pin.Quaternion(sample.q_pin[3:7]).matrix() @ (alpha + omega @ omega)
+    for qddot in (
+        projected_acceleration(sample.dynamics, applied),
+        multiplier_acceleration(sample.dynamics, applied)[0],
+    ):
+        assert relative_error(qddot[3:12].reshape(3, 3), expected) < RELATIVE
 
 
 @EVERY_CHART

@@ -46,6 +46,11 @@ def test_a_reflection_is_refused(chart: Chart) -> None:
         chart.from_matrix(np.diag([1.0, 1.0, -1.0]))
 
 
+def test_coordinates_of_a_reflection_are_refused() -> None:
+    with pytest.raises(ChartError, match=r"matrix\[1\] is a reflection"):
+        get_chart("rotation_matrix").to_matrix([np.eye(3).ravel(), -np.eye(3).ravel()])
+
+
 @ALL
 def test_a_matrix_of_the_wrong_shape_is_refused(chart: Chart) -> None:
     with pytest.raises(ChartError, match=r"shape \(\.\.\., 3, 3\), not \(4, 4\)"):

@@ -1,0 +1,203 @@
+"""The command ``balance``.  Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from balance.errors import BalanceError
+
+if TYPE_CHECKING:
+    from balance.recording import Recording
+
+app = typer.Typer(
+    help="Push a humanoid and see whether it stays on its feet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ConfigArgument = Annotated[
+    str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a key of the config."),
+]
+RobotsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--robots", metavar="DIR", help="Folder of robot YAML files, searched first."),
+]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Result folder.")]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an existing result of balance.")
+]
+PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
+
+
+@app.command()
+def run(
+    config: ConfigArgument,
+    out: OutOption = None,
+    set_: SetOption = None,
+    robots: RobotsOption = None,
+    overwrite: OverwriteOption = False,
+    pdf: PdfOption = False,
+    figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+) -> None:
+    """Simulate one experiment, record it, judge it and draw it."""
+    from balance.config import find_config, load_config, parse_overrides
+    from balance.experiment import Experiment
+    from balance.results import check_output, free_folder, save_recording
+    from balance.terminal import console, progress_bar, result_table
+
+    path = find_config(config)
+    loaded = load_config(path, parse_overrides(set_ or []))
+    folder = out or free_folder(Path("results"), path.stem)
+    check_output(folder, overwrite)
+    with _about(path):
+        experiment = Experiment(loaded, robots or [])
+    with progress_bar(loaded.duration_s) as progress:
+        recording = experiment.run(progress)
+    console.print(result_table(recording))
+    draw = _drawing(pdf) if figures else None
+    save_recording(recording, folder, overwrite=overwrite, draw=draw)
+    console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
+    if recording.end.startswith("aborted"):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Say which file an error is about."""
+    try:
+        yield
+    except BalanceError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+
+
+def _drawing(pdf: bool):  # type: ignore[no-untyped-def]
+    def draw(recording: Recording, folder: Path) -> None:
+        from balance.plots import draw_run
+
+        draw_run(recording, folder, pdf)
+
+    return draw
+
+
+def _listing(folder: Path) -> str:
+    return ": " + ", ".join(sorted(path.name for path in folder.iterdir()))
+
+
+@app.command()
+def plot(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result folders.")],
+    out: OutOption = None,
+    robots: RobotsOption = None,
+    pdf: PdfOption = False,
+) -> None:
+    """Draw the figures of a run again, or of several runs on top of each other."""
+    from balance.errors import FileError
+    from balance.plots import draw_overlay, draw_run
+    from balance.results import load_recording
+    from balance.terminal import console
+
+    recordings = [(folder.name, load_recording(folder, robots or [])) for folder in results]
+    folder = out or (results[0] if len(results) == 1 else Path("results") / "overlay")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if len(recordings) == 1:
+            written = draw_run(recordings[0][1], folder, pdf)
+        else:
+            written = draw_overlay(recordings, folder, pdf)
+    except OSError as error:
+        raise FileError(f"cannot write figures to {folder}: {error.strerror or error}") from None
+    for file in written:
+        console.print(str(file), highlight=False, soft_wrap=True)
+
+
+@app.command()
+def robots(robots: RobotsOption = None) -> None:
+    """List the robots that can be balanced."""
+    from balance.terminal import console, robot_table
+
+    console.print(robot_table(robots or []))
+
+
+@app.command()
+def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption = None) -> None:
+    """Validate a config, its robot, bodies and joints, without running it."""
+    from balance.config import find_config, load_config, parse_overrides
+    from balance.experiment import Experiment
+    from balance.terminal import console
+
+    path = find_config(config)
+    loaded = load_config(path, parse_overrides(set_ or []))
+    with _about(path):
+        experiment = Experiment(loaded, robots or [])
+    impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
+    console.print(
+        f"{path}: valid; robot {experiment.robot.name}, law {experiment.config.controller.law}, "
+        f"{experiment.config.duration_s:g} s, {impulses}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the experiment YAML."""
+    import json
+
+    from balance.config import ExperimentConfig
+
+    print(json.dumps(ExperimentConfig.model_json_schema(), indent=2))
+
+
+@app.command()
+def theory(
+    robot: Annotated[str, typer.Option(help="A robot's name or YAML file.")] = "toro",
+    states: Annotated[int, typer.Option(min=1, max=100_000, help="Random states.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 0,
+    robots: RobotsOption = None,
+) -> None:
+    """Print the residual of every identity of the papers; exit with 1 if one fails."""
+    from balance.robots import load_robot
+    from balance.terminal import console
+    from balance.theory import print_table, residual_table
+
+    rows = residual_table(load_robot(robot, robots or []).model, states, seed)
+    if not print_table(rows, console):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Entry point: one sentence and exit code 2 for what the user got wrong."""
+    try:
+        app(standalone_mode=False)
+    except BalanceError as error:
+        print(f"balance: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        print("balance: interrupted", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:  # click's usage errors carry their own message
+        if hasattr(error, "format_message"):
+            print(f"balance: {error.format_message()}", file=sys.stderr)
+            sys.exit(2)
+        raise
+
+
+if __name__ == "__main__":
+    main()

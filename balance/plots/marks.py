@@ -1,0 +1,140 @@
+"""What figures over time have in common: the time axis, pushes, shaded moments, the headline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from balance.metrics import judge
+from balance.plots.style import LIMITED_COLOUR, PUSH_COLOUR, QUIET_COLOUR
+from balance.pushes import Push
+from balance.recording import Recording
+
+Array = NDArray[np.float64]
+
+LABEL_GAP = 0.25  # share of the time axis within which pushes get one label together
+
+
+def headline(recording: Recording) -> str:
+    """Robot, law and outcome of a run in one line."""
+    who = f"{recording.robot.name}, {recording.config.controller.law} law"
+    if recording.time.size == 0:
+        return f"{who}: nothing recorded"
+    verdict = judge(recording)
+    when = "" if verdict.time_s is None else f" at {verdict.time_s:.2f} s"
+    why = "" if verdict.cause is None else f" ({verdict.cause})"
+    return f"{who}: {verdict.outcome}{when}{why}"
+
+
+def end_time(recording: Recording) -> float:
+    """End of the last recorded control period, or of the planned run if nothing was recorded, s."""
+    if recording.time.size == 0:
+        return recording.config.duration_s
+    return float(recording.time[-1]) + recording.config.control_period_s
+
+
+def time_axis(axes: Axes, recordings: Sequence[Recording], label: bool = True) -> None:
+    """Limits that hold every run, and the label."""
+    axes.set_xlim(0.0, max(end_time(recording) for recording in recordings))
+    if label:
+        axes.set_xlabel("time [s]")
+
+
+def pushes_within(recordings: Sequence[Recording]) -> list[Push]:
+    """The pushes that began before their run's end, in time; those that runs share count once."""
+    found: dict[tuple[float, float, float], Push] = {}
+    for recording in recordings:
+        for push in recording.pushes:
+            if push.start < end_time(recording):
+                key = round(push.start, 6), round(push.end, 6), round(push.impulse, 6)
+                found.setdefault(key, push)
+    return [found[key] for key in sorted(found)]
+
+
+def mark_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
+    """A band over the time of each push; its edges keep even an instant visible."""
+    spans = {(push.start, push.end) for push in pushes_within(recordings)}
+    for start, end in sorted(spans):
+        axes.axvspan(start, end, color=PUSH_COLOUR, alpha=0.45, lw=0.9, zorder=0.5, gid="push")
+
+
+def label_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
+    """Impulses above the panel, one label for pushes that are too close for their own."""
+    span = max(end_time(recording) for recording in recordings)
+    groups: list[list[Push]] = []
+    for push in pushes_within(recordings):
+        if groups and push.start - groups[-1][0].start < LABEL_GAP * span:
+            groups[-1].append(push)
+        else:
+            groups.append([push])
+    for group in groups:
+        axes.annotate(
+            _impulses([push.impulse for push in group]),
+            (group[0].start, 1.0),
+            (0.0, 2.0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="left" if group[0].start < 0.6 * span else "right",
+            va="bottom",
+            color=_darker(PUSH_COLOUR),
+            gid="push label",
+        )
+
+
+def _impulses(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    if high - low < 0.005 * high:
+        return f"{high:.3g} N s"
+    return f"{low:.3g} to {high:.3g} N s"
+
+
+def _darker(colour: str) -> tuple[float, ...]:
+    """A shade of a hex colour that reads as text on white."""
+    return tuple(0.75 * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def shade(axes: Axes, time: Array, where: NDArray[np.bool_]) -> None:
+    """Shade the rows for which ``where`` holds, from one row to the next."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
+    bounds = np.append(time, time[-1] if time.size else 0.0)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        axes.axvspan(
+            bounds[begin],
+            bounds[end],
+            color=LIMITED_COLOUR,
+            alpha=0.3,
+            lw=0.3,
+            zorder=0.2,
+            gid="limited",
+        )
+
+
+def shade_patch(label: str) -> Patch:
+    """Legend entry of :func:`shade`."""
+    return Patch(color=LIMITED_COLOUR, alpha=0.3, lw=0.3, label=label)
+
+
+def cap(axes: Axes, values: Array, low: float, high: float, unit: str) -> None:
+    """Keep the axis within ``low`` to ``high`` when ``values`` leave it, and say how far they go.
+
+    An impact of a few milliseconds would otherwise flatten everything else.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0 or (finite.min() >= low and finite.max() <= high):
+        return
+    axes.set_ylim(max(low, 1.05 * finite.min()), min(high, 1.05 * finite.max()))
+    largest = finite[np.argmax(np.abs(finite))]
+    axes.text(
+        0.99, 0.96, f"up to {largest:.2g} {unit}", transform=axes.transAxes, ha="right", va="top",
+        color=QUIET_COLOUR, fontsize="small",
+    )  # fmt: skip
+
+
+def legible(axes: Axes) -> None:
+    """An empty panel still gets sensible limits instead of matplotlib's tiny or odd ones."""
+    if not axes.has_data():
+        axes.set_ylim(-1.0, 1.0)

@@ -1,0 +1,95 @@
+"""One look for all figures: sizes, fonts, colours, and how a figure is made and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+DPI = 200
+# Inches: with these fonts a narrow figure still reads when printed 3.5 in (one IEEE column) wide.
+NARROW, WIDE = 5.0, 7.16
+
+# Okabe and Ito's colour-blind safe palette, in the usual order red, green, blue of x, y, z.
+AXIS_NAMES = ("x", "y", "z")
+AXIS_COLOURS = ("#D55E00", "#009E73", "#0072B2")
+COMMANDED_COLOUR = "#222222"
+PUSH_COLOUR = "#E69F00"
+LIMITED_COLOUR = "#CC79A7"
+QUIET_COLOUR = "0.35"
+# Tol's muted palette: apart from the colours of the axes, and from one another.
+JOINT_COLOURS = (
+    "#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#882255", "#44AA99", "#999933",
+)  # fmt: skip
+RUN_COLOURS = ("#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377")
+DASHES = ("-", "--", ":", "-.")
+
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8.5,
+    "axes.labelsize": 8.5,
+    "axes.titlesize": 8.5,
+    "figure.titlesize": 8.5,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "legend.columnspacing": 1.2,
+    "lines.linewidth": 1.2,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.0,
+    "axes.ymargin": 0.08,
+    "axes.grid": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "agg.path.chunksize": 20000,  # very long runs would overflow the rasteriser
+    "pdf.fonttype": 42,  # publishers reject Type 3 fonts
+    "savefig.facecolor": "white",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Within it, matplotlib uses our style, whatever the user's own settings are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches, drawn by Agg, independent of pyplot."""
+    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def run_style(index: int) -> dict[str, Any]:
+    """Colour and dashes of the ``index``-th of several runs; no two of the first 24 are alike."""
+    dashes = DASHES[(index // len(RUN_COLOURS)) % len(DASHES)]
+    return {"color": RUN_COLOURS[index % len(RUN_COLOURS)], "linestyle": dashes}
+
+
+def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:
+    """Write ``name``.png, and ``name``.pdf if asked; equal figures give equal bytes."""
+    paths = [folder / f"{name}.png"]
+    with styled():
+        figure.savefig(paths[0], metadata={"Software": None})
+        if pdf:
+            paths.append(folder / f"{name}.pdf")
+            figure.savefig(paths[1], metadata={"CreationDate": None})
+    return paths

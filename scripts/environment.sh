@@ -1,0 +1,24 @@
+# Sourced by the scripts beside it: makes the virtual environment .venv with the package in it.
+# Usage: prepare EXTRAS   (for example "dev"; empty for the core alone)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+prepare() {
+    local extras=$1 python=${PYTHON:-python3} stamp
+    if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        echo "balance needs Python 3.11 or newer; set PYTHON to one (found: $("$python" --version 2>&1))" >&2
+        exit 1
+    fi
+    if [ ! -x .venv/bin/python ]; then
+        echo "Making the virtual environment .venv"
+        "$python" -m venv .venv
+    fi
+    stamp=".venv/.balance-${extras:-core}-$(cksum < pyproject.toml | tr -d ' ')"
+    if [ ! -e "$stamp" ]; then
+        echo "Installing balance${extras:+ with the extras: $extras} (only after a change of pyproject.toml)"
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".${extras:+[$extras]}"
+        touch "$stamp"
+    fi
+    # One BLAS thread: the matrices are small, and runs stay the same bit for bit.
+    export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+}
