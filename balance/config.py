@@ -134,6 +134,13 @@ def _known_law(value: Any) -> Any:
     return value
 
 
+class Soft(Strict):
+    """Spring and damper at each corner of a soft contact: N/m and N s/m."""
+
+    stiffness: Positive = 2e5
+    damping: Positive = 1e3
+
+
 class Plant(Strict):
     """The simulated robot and ground.
 
@@ -144,6 +151,8 @@ class Plant(Strict):
     step_s: Annotated[float, Field(gt=0, le=0.01)] = 0.001
     friction: Positive = 0.8
     joint_damping: NonNegative | dict[str, NonNegative] = 0.0
+    contact: Literal["hard", "soft", "welded"] = "hard"
+    soft: Soft = Soft()
     contact_tolerance: Annotated[float, Field(gt=0, le=1e-4)] = 1e-9
     torque_limits: bool = True
 

@@ -24,7 +24,8 @@ class ContactSurface:
 
     ``frame`` is a frame of the model; ``placement`` puts the surface's frame S (centre of the
     rectangle, z out of the ground) in it.  ``half_length`` and ``half_width`` are in metres, along
-    x and y of S.
+    x and y of S.  ``plane`` places the plane that it touches in the world, z out of the plane; the
+    default is level ground at z = 0.
     """
 
     name: str
@@ -33,6 +34,7 @@ class ContactSurface:
     placement: pin.SE3
     half_length: float
     half_width: float
+    plane: pin.SE3 = field(default_factory=pin.SE3.Identity)
 
     @property
     def corners(self) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pinocchio as pin
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from balance import (
@@ -94,8 +95,8 @@ def print_table(rows: list[Row], console: Console) -> bool:
             table.add_section()
             table.add_row(f"[bold]{paper}[/bold]")
         table.add_row(
-            row.check.equation,
-            row.check.statement.replace("[", r"\["),
+            escape(row.check.equation),
+            escape(row.check.statement),
             str(row.states),
             f"{row.residual:.1e}",
             f"{row.check.bound:.0e}",

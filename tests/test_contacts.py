@@ -54,7 +54,7 @@ def ray_lengths(V: Array, starts: Array, rays: Array) -> Array:
 
 
 def inside(cone: WrenchCone, wrenches: Array) -> NDArray[np.bool_]:
-    return (wrenches @ cone.rows.T >= cone.lower).all(axis=1)
+    return np.asarray((wrenches @ cone.rows.T >= cone.lower).all(axis=1))
 
 
 @pytest.mark.parametrize("sole", SOLES)
@@ -101,7 +101,8 @@ def test_force_at_a_corner_fixes_the_yaw_torque() -> None:
     rounding = 1e-12 * 400.0
     assert cone.margin(at_corner).min() >= -rounding
     for twist in (1e-6, -1e-6):
-        assert cone.margin(at_corner + [0, 0, 0, 0, 0, twist]).min() < -0.9e-6
+        twisted = at_corner + np.array([0, 0, 0, 0, 0, twist])
+        assert cone.margin(twisted).min() < -0.9e-6
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rigid-body simulation with Pinocchio alone: unilateral Coulomb contact at the sole corners.
+"""Rigid-body simulation with Pinocchio alone, in velocity-level steps.
 
 One step of size dt takes velocities from v to v+ by
 
@@ -6,9 +6,9 @@ One step of size dt takes velocities from v to v+ by
     q+ = q (+) dt v+,
 
 with b the Coriolis, centrifugal and gravity terms, B the viscous joint friction, i_p the impulses
-of pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with strong
-friction stays stable.  The contact impulses solve the Coulomb problem (cones, Signorini, maximum
-dissipation); see :mod:`balance.plants.sole_contacts`.
+of pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with much
+friction stays stable.  How the contact impulses are found is the business of
+:mod:`balance.plants.contact_models`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from balance.config import Plant
 from balance.dynamics.checks import frame_id
 from balance.errors import ConfigError, known_names
+from balance.plants.contact_models import Contacts
 from balance.plants.interface import BodyImpulse
-from balance.plants.sole_contacts import SoleContacts
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ class PinocchioPlant:
         self._damping = np.zeros(self.model.nv)
         self._damping[6:] = _joint_damping(config.joint_damping, robot)
         self._stops = _EndStops(robot)
-        self._contacts = SoleContacts(robot, config.friction, config.contact_tolerance)
+        self._contacts = Contacts(robot, config)
         self._inertia = np.zeros((self.model.nv, self.model.nv), order="F")
         self._diagonal = np.arange(self.model.nv)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))

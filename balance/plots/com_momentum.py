@@ -9,13 +9,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from balance.metrics import judge, settling_times
-from balance.plots.marks import end_time, headline, label_pushes, mark_pushes, time_axis
+from balance.plots.marks import headline, label_pushes, mark_pushes, time_axis
 from balance.plots.style import (
     AXIS_COLOURS,
     AXIS_NAMES,
+    CAPTION,
     NARROW,
     QUIET_COLOUR,
     new_figure,
@@ -32,16 +34,18 @@ BAND_PERCENT = 10  # of the peak: the settling band of the paper's 4.7 s
 class Quantity:
     """A vector over time and how to draw it.
 
-    ``scale`` turns SI into ``unit``; ``peak`` and ``settling`` are keys of ``summary.json``, under
-    which a reference may give published values.
+    ``scale`` turns SI into ``unit``; the axis spans at least ``floor`` to either side of zero, so
+    that rounding errors do not look like motion.  ``peak`` and ``settling`` are keys of
+    ``summary.json``, under which a reference may give published values.
     """
 
     label: str
     unit: str
     scale: float
+    floor: float
     values: Callable[[Recording], Array]
     peak: str
-    settling: str | None = None
+    settling: str = ""
 
     def series(self, recording: Recording) -> Array:
         """Values (n, 3) in ``unit``."""
@@ -49,16 +53,21 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("CoM error", "mm", 1e3, lambda r: r.com_error, "peak_com_error_m", "settling_time_s"),
     Quantity(
-        "hip rotation", "rad", 1.0, lambda r: r.rotation_error, "peak_rotation_rad",
-        "rotation_settling_time_s",
+        "CoM error", "mm", 1e3, 0.1, lambda r: r.com_error,
+        "peak_com_error_m", "settling_time_s",
     ),
     Quantity(
-        "linear\nmomentum", "kg m/s", 1.0, lambda r: r.momentum[:, :3], "peak_linear_momentum"
+        "hip rotation", "rad", 1.0, 1e-3, lambda r: r.rotation_error,
+        "peak_rotation_rad", "rotation_settling_time_s",
     ),
     Quantity(
-        "angular\nmomentum", "kg m²/s", 1.0, lambda r: r.momentum[:, 3:], "peak_angular_momentum"
+        "lin. momentum", "kg m/s", 1.0, 0.1, lambda r: r.momentum[:, :3],
+        "peak_linear_momentum",
+    ),
+    Quantity(
+        "ang. momentum", "kg m²/s", 1.0, 0.01, lambda r: r.momentum[:, 3:],
+        "peak_angular_momentum",
     ),
 )  # fmt: skip
 
@@ -66,7 +75,7 @@ QUANTITIES = (
 def com_momentum_figure(recording: Recording) -> Figure:
     """Four panels over time; push, settling band and the reference's peaks marked."""
     with styled():
-        figure = new_figure(NARROW, 6.2)
+        figure = new_figure(NARROW, 6.4)
         panels = figure.subplots(len(QUANTITIES), 1, sharex=True)
         for axes, quantity in zip(panels, QUANTITIES, strict=True):
             _panel(axes, recording, quantity)
@@ -78,9 +87,7 @@ def com_momentum_figure(recording: Recording) -> Figure:
             Line2D([], [], color=colour, label=name)
             for name, colour in zip(AXIS_NAMES, AXIS_COLOURS, strict=True)
         ]
-        panels[0].legend(
-            handles=lines, loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, borderaxespad=0
-        )
+        figure.legend(handles=lines, loc="outside upper right", ncols=3)
     return figure
 
 
@@ -90,16 +97,19 @@ def _panel(axes: Axes, recording: Recording, quantity: Quantity) -> None:
     mark_pushes(axes, [recording])
     # The largest component comes last, so that nothing hides it.
     for i in np.argsort(np.max(np.abs(values), axis=0, initial=0.0)):
-        axes.plot(
-            recording.time, values[:, i], color=AXIS_COLOURS[i], zorder=3, label=AXIS_NAMES[i]
-        )
+        axes.plot(recording.time, values[:, i], color=AXIS_COLOURS[i], zorder=3)
     axes.set_ylabel(f"{quantity.label}\n[{quantity.unit}]")
+    axes.update_datalim([(0.0, -quantity.floor), (0.0, quantity.floor)])
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if values.size == 0:
-        axes.set_ylim(-1.0, 1.0)
         return
-    _mark_reference(axes, recording, quantity, values)
-    if quantity.settling and recording.pushes and judge(recording).outcome != "fell":
-        _mark_settling(axes, recording, quantity, quantity.settling)
+    size = np.linalg.norm(values, axis=1)
+    words = [f"peak {size.max():.3g} {quantity.unit}"]
+    if recording.pushes:
+        _mark_reference(axes, recording, quantity, values)
+        if quantity.settling and judge(recording).outcome != "fell":
+            words.append(_mark_settling(axes, recording, size, quantity.scale))
+    axes.set_title(", ".join(words), loc="left", **CAPTION)
 
 
 def _mark_reference(axes: Axes, recording: Recording, quantity: Quantity, values: Array) -> None:
@@ -108,45 +118,22 @@ def _mark_reference(axes: Axes, recording: Recording, quantity: Quantity, values
     if reference is None or quantity.peak not in reference.values:
         return
     size = quantity.scale * reference.values[quantity.peak]
-    side = np.sign(values.flat[np.argmax(np.abs(values))]) or 1.0
+    side = np.sign(values.flat[np.argmax(np.abs(values))])
     axes.axhline(side * size, color=QUIET_COLOUR, ls=(0, (4, 3)), lw=0.8, zorder=2, gid="reference")
-    axes.annotate(
-        f"{reference.name}: {size:.3g} {quantity.unit}",
-        (1.0, side * size),
-        (0.0, -2.0 * side),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        ha="right",
-        va="top" if side > 0 else "bottom",
-        color=QUIET_COLOUR,
-        fontsize="small",
-    )
+    words = [f"{reference.name} (dashed): {size:.3g} {quantity.unit}"]
+    if quantity.settling in reference.values:
+        words.append(f"{reference.values[quantity.settling]:.1f} s")
+    axes.set_title(", ".join(words), loc="right", **CAPTION)
 
 
-def _mark_settling(axes: Axes, recording: Recording, quantity: Quantity, settling: str) -> None:
-    """The band of 10 % of the peak error, and when the error stays inside it."""
+def _mark_settling(axes: Axes, recording: Recording, size: Array, scale: float) -> str:
+    """The band of 10 % of the peak, and the instant from which on ``size`` stays inside it."""
     start = max(push.start for push in recording.pushes)
-    size = np.linalg.norm(quantity.series(recording), axis=1)
     band = BAND_PERCENT / 100 * float(np.max(size[recording.time >= start], initial=0.0))
     axes.axhspan(-band, band, color="0.5", alpha=0.15, lw=0, zorder=0.3, gid="settling band")
-    duration = settling_times(recording.time, size / quantity.scale, start)[str(BAND_PERCENT)]
-    reference = recording.config.reference
-    text = f"inside {BAND_PERCENT} % of the peak\nafter {duration:.1f} s" if duration else ""
+    duration = settling_times(recording.time, size / scale, start)[str(BAND_PERCENT)]
     if duration is None:
-        text = f"not inside {BAND_PERCENT} % of the peak"
-    if reference and settling in reference.values:
-        text += f" ({reference.name}: {reference.values[settling]:.1f} s)"
-    instant = end_time(recording) if duration is None else start + duration
-    late = instant > 0.55 * end_time(recording)
-    if duration is not None:
-        axes.plot([instant, instant], [-band, band], color="black", lw=1.0, zorder=4, gid="settled")
-    axes.annotate(
-        text,
-        (instant, -band),
-        (0.0, -3.0),
-        textcoords="offset points",
-        ha="right" if late else "left",
-        va="top",
-        color=QUIET_COLOUR,
-        fontsize="small",
-    )
+        return f"not within {BAND_PERCENT} %"
+    instants = [start + duration] * 2
+    axes.plot(instants, [-band, band], color="black", lw=1.0, zorder=4, gid="settled")
+    return f"within {BAND_PERCENT} % after {duration:.1f} s"

@@ -10,13 +10,13 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from balance.metrics import judge
-from balance.plots.style import LIMITED_COLOUR, PUSH_COLOUR, QUIET_COLOUR
+from balance.plots.style import LIMITED_COLOUR, PUSH_COLOUR, PUSH_TEXT_COLOUR, QUIET_COLOUR
 from balance.pushes import Push
 from balance.recording import Recording
 
 Array = NDArray[np.float64]
 
-LABEL_GAP = 0.25  # share of the time axis within which pushes get one label together
+LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 
 def headline(recording: Recording) -> str:
@@ -26,8 +26,7 @@ def headline(recording: Recording) -> str:
         return f"{who}: nothing recorded"
     verdict = judge(recording)
     when = "" if verdict.time_s is None else f" at {verdict.time_s:.2f} s"
-    why = "" if verdict.cause is None else f" ({verdict.cause})"
-    return f"{who}: {verdict.outcome}{when}{why}"
+    return f"{who}: {verdict.outcome}{when}"
 
 
 def end_time(recording: Recording) -> float:
@@ -63,24 +62,29 @@ def mark_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
 
 
 def label_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
-    """Impulses above the panel, one label for pushes that are too close for their own."""
+    """Impulses along the pushes, on the side before them; neighbours share a label."""
     span = max(end_time(recording) for recording in recordings)
     groups: list[list[Push]] = []
     for push in pushes_within(recordings):
-        if groups and push.start - groups[-1][0].start < LABEL_GAP * span:
+        if groups and push.start - groups[-1][-1].start < LABEL_GAP * span:
             groups[-1].append(push)
         else:
             groups.append([push])
     for group in groups:
+        early = group[0].start < LABEL_GAP * span
         axes.annotate(
             _impulses([push.impulse for push in group]),
-            (group[0].start, 1.0),
-            (0.0, 2.0),
+            (group[-1].end if early else group[0].start, 1.0),
+            (2.0 if early else -2.0, -1.0),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
-            ha="left" if group[0].start < 0.6 * span else "right",
-            va="bottom",
-            color=_darker(PUSH_COLOUR),
+            ha="left" if early else "right",
+            va="top",
+            rotation=90,
+            color=PUSH_TEXT_COLOUR,
+            fontsize="small",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            zorder=2.5,
             gid="push label",
         )
 
@@ -90,11 +94,6 @@ def _impulses(values: list[float]) -> str:
     if high - low < 0.005 * high:
         return f"{high:.3g} N s"
     return f"{low:.3g} to {high:.3g} N s"
-
-
-def _darker(colour: str) -> tuple[float, ...]:
-    """A shade of a hex colour that reads as text on white."""
-    return tuple(0.75 * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def shade(axes: Axes, time: Array, where: NDArray[np.bool_]) -> None:
@@ -132,9 +131,3 @@ def cap(axes: Axes, values: Array, low: float, high: float, unit: str) -> None:
         0.99, 0.96, f"up to {largest:.2g} {unit}", transform=axes.transAxes, ha="right", va="top",
         color=QUIET_COLOUR, fontsize="small",
     )  # fmt: skip
-
-
-def legible(axes: Axes) -> None:
-    """An empty panel still gets sensible limits instead of matplotlib's tiny or odd ones."""
-    if not axes.has_data():
-        axes.set_ylim(-1.0, 1.0)

@@ -19,7 +19,7 @@ NARROW, WIDE = 5.0, 7.16
 AXIS_NAMES = ("x", "y", "z")
 AXIS_COLOURS = ("#D55E00", "#009E73", "#0072B2")
 COMMANDED_COLOUR = "#222222"
-PUSH_COLOUR = "#E69F00"
+PUSH_COLOUR, PUSH_TEXT_COLOUR = "#E69F00", "#8F6300"
 LIMITED_COLOUR = "#CC79A7"
 QUIET_COLOUR = "0.35"
 # Tol's muted palette: apart from the colours of the axes, and from one another.
@@ -28,6 +28,8 @@ JOINT_COLOURS = (
 )  # fmt: skip
 RUN_COLOURS = ("#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377")
 DASHES = ("-", "--", ":", "-.")
+# Words above a panel.
+CAPTION: dict[str, Any] = {"fontsize": 7.0, "color": QUIET_COLOUR, "pad": 3.0}
 
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -40,6 +42,8 @@ STYLE: dict[str, Any] = {
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
     "legend.frameon": False,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.4,
     "legend.handlelength": 1.6,
     "legend.columnspacing": 1.2,
     "lines.linewidth": 1.2,
