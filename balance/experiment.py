@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig
 from balance.controllers import Controller, make_controller
@@ -45,7 +46,9 @@ class Experiment:
         began = clock.perf_counter()
         end = "finished"
         try:
-            end = self._loop(log, progress, began)
+            # The matrices are small: threads of the linear algebra cost more than they save.
+            with threadpool_limits(1):
+                end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = "aborted: interrupted by the user"
         except FloatingPointError as error:

@@ -6,22 +6,14 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.controllers.support import supporting_joints
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
 
-def leg_joints(robot: Robot) -> NDArray[np.intp]:
-    """Indices, among the actuated joints, of those between the base and a sole."""
-    found: set[int] = set()
-    for sole in robot.soles:
-        joint = robot.model.frames[sole.frame_id].parentJoint
-        found.update(j for j in robot.model.supports[joint] if j > 1)
-    return np.array(sorted(found), dtype=np.intp) - 2
-
-
 class PostureImpedance:
-    """Torque -K (s - s_nominal) - B ds/dt on the joints outside the legs.
+    """Torque -K (s - s_nominal) - B ds/dt on the joints that bear no contact.
 
     K = omega^2 M_jj and B = 2 zeta omega M_jj, with M_jj the joint's own inertia in the nominal
     posture: one frequency and damping ratio suit a waist and a wrist alike, whereas one stiffness
@@ -31,7 +23,7 @@ class PostureImpedance:
     def __init__(self, robot: Robot, frequency_hz: float, damping_ratio: float) -> None:
         model = robot.model
         inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
-        inertia[leg_joints(robot)] = 0.0
+        inertia[supporting_joints(robot)] = 0.0
         omega = 2.0 * np.pi * frequency_hz
         self.stiffness = omega**2 * inertia
         self.damping = 2.0 * damping_ratio * omega * inertia

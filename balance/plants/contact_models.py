@@ -252,7 +252,9 @@ def corner_map(surfaces: list[SurfaceState], corners: Indices) -> Array:
     B = np.zeros((3 * corners.size, 6 * len(surfaces)))
     for row, corner in enumerate(corners):
         index = corner // 4
-        B[3 * row : 3 * row + 3, 6 * index : 6 * index + 6] = surfaces[index].corner_rows(corner % 4)
+        B[3 * row : 3 * row + 3, 6 * index : 6 * index + 6] = surfaces[index].corner_rows(
+            corner % 4
+        )
     return B
 
 
@@ -264,5 +266,9 @@ def _pose_error(anchor: pin.SE3, pose: pin.SE3) -> Array:
 
 def make_contact_model(robot: Robot, config: Plant) -> ContactModel:
     """The contact model that ``plant.contact`` names."""
-    models = {"hard": HardContact, "soft": SoftContact, "welded": WeldedContact}
+    models: dict[str, type[HardContact] | type[SoftContact] | type[WeldedContact]] = {
+        "hard": HardContact,
+        "soft": SoftContact,
+        "welded": WeldedContact,
+    }
     return models[config.contact](robot, config)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from balance.metrics import judge, settling_times
-from balance.plots.marks import headline, label_pushes, mark_pushes, time_axis
+from balance.plots.marks import axis_handles, headline, label_pushes, mark_pushes, time_axis
 from balance.plots.style import (
     AXIS_COLOURS,
-    AXIS_NAMES,
     CAPTION,
     NARROW,
     QUIET_COLOUR,
@@ -83,11 +81,7 @@ def com_momentum_figure(recording: Recording) -> Figure:
         label_pushes(panels[0], [recording])
         figure.suptitle(headline(recording), x=0.01, ha="left")
         figure.align_ylabels(panels)
-        lines = [
-            Line2D([], [], color=colour, label=name)
-            for name, colour in zip(AXIS_NAMES, AXIS_COLOURS, strict=True)
-        ]
-        figure.legend(handles=lines, loc="outside upper right", ncols=3)
+        figure.legend(handles=axis_handles(), loc="outside upper right", ncols=3)
     return figure
 
 

@@ -6,16 +6,25 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from balance.metrics import judge
-from balance.plots.style import LIMITED_COLOUR, PUSH_COLOUR, PUSH_TEXT_COLOUR, QUIET_COLOUR
+from balance.plots.style import (
+    AXIS_COLOURS,
+    AXIS_NAMES,
+    CAPTION,
+    LIMITED_COLOUR,
+    PUSH_COLOUR,
+    PUSH_TEXT_COLOUR,
+)
 from balance.pushes import Push
 from balance.recording import Recording
 
 Array = NDArray[np.float64]
 
+SHADE_ALPHA = 0.2
 LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 
@@ -37,10 +46,10 @@ def end_time(recording: Recording) -> float:
 
 
 def time_axis(axes: Axes, recordings: Sequence[Recording], label: bool = True) -> None:
-    """Limits that hold every run, and the label."""
+    """Limits that hold every run; ``label`` says whether this panel shows the times."""
     axes.set_xlim(0.0, max(end_time(recording) for recording in recordings))
-    if label:
-        axes.set_xlabel("time [s]")
+    axes.tick_params(labelbottom=label)
+    axes.set_xlabel("time [s]" if label else "")
 
 
 def pushes_within(recordings: Sequence[Recording]) -> list[Push]:
@@ -73,7 +82,7 @@ def label_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
     for group in groups:
         early = group[0].start < LABEL_GAP * span
         axes.annotate(
-            _impulses([push.impulse for push in group]),
+            _impulses(group),
             (group[-1].end if early else group[0].start, 1.0),
             (2.0 if early else -2.0, -1.0),
             xycoords=("data", "axes fraction"),
@@ -89,8 +98,17 @@ def label_pushes(axes: Axes, recordings: Sequence[Recording]) -> None:
         )
 
 
-def _impulses(values: list[float]) -> str:
-    low, high = min(values), max(values)
+def push_handles(recordings: Sequence[Recording]) -> list[Patch]:
+    """Legend entry of the pushes with their impulses; none if there was no push."""
+    pushes = pushes_within(recordings)
+    if not pushes:
+        return []
+    word = "push" if len(pushes) == 1 else "pushes"
+    return [Patch(color=PUSH_COLOUR, alpha=0.45, label=f"{word} {_impulses(pushes)}")]
+
+
+def _impulses(pushes: Sequence[Push]) -> str:
+    low, high = min(push.impulse for push in pushes), max(push.impulse for push in pushes)
     if high - low < 0.005 * high:
         return f"{high:.3g} N s"
     return f"{low:.3g} to {high:.3g} N s"
@@ -105,29 +123,31 @@ def shade(axes: Axes, time: Array, where: NDArray[np.bool_]) -> None:
             bounds[begin],
             bounds[end],
             color=LIMITED_COLOUR,
-            alpha=0.3,
+            alpha=SHADE_ALPHA,
             lw=0.3,
             zorder=0.2,
             gid="limited",
         )
 
 
-def shade_patch(label: str) -> Patch:
+def shade_handle(label: str) -> Patch:
     """Legend entry of :func:`shade`."""
-    return Patch(color=LIMITED_COLOUR, alpha=0.3, lw=0.3, label=label)
+    return Patch(color=LIMITED_COLOUR, alpha=SHADE_ALPHA, lw=0.3, label=label)
 
 
-def cap(axes: Axes, values: Array, low: float, high: float, unit: str) -> None:
-    """Keep the axis within ``low`` to ``high`` when ``values`` leave it, and say how far they go.
+def axis_handles() -> list[Line2D]:
+    """Legend entries of the axes' colours."""
+    return [
+        Line2D([], [], color=colour, label=name)
+        for name, colour in zip(AXIS_NAMES, AXIS_COLOURS, strict=True)
+    ]
+
+
+def cap(axes: Axes, values: Array, low: float, high: float) -> None:
+    """Keep the axis within ``low`` to ``high`` (N) where ``values`` leave it, and state their peak.
 
     An impact of a few milliseconds would otherwise flatten everything else.
     """
-    finite = values[np.isfinite(values)]
-    if finite.size == 0 or (finite.min() >= low and finite.max() <= high):
-        return
-    axes.set_ylim(max(low, 1.05 * finite.min()), min(high, 1.05 * finite.max()))
-    largest = finite[np.argmax(np.abs(finite))]
-    axes.text(
-        0.99, 0.96, f"up to {largest:.2g} {unit}", transform=axes.transAxes, ha="right", va="top",
-        color=QUIET_COLOUR, fontsize="small",
-    )  # fmt: skip
+    if values.size and (values.min() < low or values.max() > high):
+        axes.set_ylim(max(low, 1.05 * values.min()), min(high, 1.05 * values.max()))
+        axes.set_title(f"peak {1e-3 * np.abs(values).max():.3g} kN", loc="right", **CAPTION)

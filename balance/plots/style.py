@@ -18,7 +18,6 @@ NARROW, WIDE = 5.0, 7.16
 # Okabe and Ito's colour-blind safe palette, in the usual order red, green, blue of x, y, z.
 AXIS_NAMES = ("x", "y", "z")
 AXIS_COLOURS = ("#D55E00", "#009E73", "#0072B2")
-COMMANDED_COLOUR = "#222222"
 PUSH_COLOUR, PUSH_TEXT_COLOUR = "#E69F00", "#8F6300"
 LIMITED_COLOUR = "#CC79A7"
 QUIET_COLOUR = "0.35"

@@ -27,4 +27,6 @@ class QuadprogSolver:
                 status,
             )
         rows = active[active > 0] - 1
-        return QPSolution(x, multipliers, rows, QPStatus.SOLVED, int(iterations[0]))
+        # quadprog lets entries that are not finite pass through to its answer.
+        status = QPStatus.SOLVED if np.isfinite(x.sum()) else QPStatus.FAILED
+        return QPSolution(x, multipliers, rows, status, int(iterations[0]))

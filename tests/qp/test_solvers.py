@@ -106,6 +106,15 @@ def test_indefinite_cost_gives_a_status_and_no_exception(solver: Solver) -> None
     assert solver.solve(qp).status is QPStatus.FAILED
 
 
+@pytest.mark.parametrize("part", ["H", "g"])
+def test_cost_with_nan_is_never_solved(solver: Solver, part: str) -> None:
+    qp = random_program(np.random.default_rng(6))
+    broken = getattr(qp, part).copy()
+    broken.flat[0] = np.nan
+    parts = {name: getattr(qp, name) for name in ("H", "g", "C", "d")} | {part: broken}
+    assert solver.solve(QuadraticProgram(**parts)).status is not QPStatus.SOLVED
+
+
 def test_solver_leaves_the_program_untouched(solver: Solver) -> None:
     qp = random_program(np.random.default_rng(5))
     before = [np.copy(part) for part in (qp.H, qp.g, qp.C, qp.d)]

@@ -1,0 +1,39 @@
+"""The wrench cones and the contact-wrench QP that a law's configuration asks for."""
+
+from __future__ import annotations
+
+from balance.config import ContactAssumptions, WrenchQP
+from balance.contacts import WrenchCone, friction_pyramid, wrench_cone
+from balance.qp import make_solver
+from balance.qp.wrenches import WrenchDistribution
+from balance.robots import Robot
+
+
+def contact_cones(robot: Robot, contacts: ContactAssumptions) -> list[WrenchCone]:
+    """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone."""
+    return [
+        wrench_cone(
+            surface.half_length,
+            surface.half_width,
+            friction_pyramid(contacts.friction),
+            cop_margin=contacts.cop_margin_m,
+            min_normal_force=contacts.min_normal_force_N,
+            max_normal_force=contacts.max_normal_force_N,
+        )
+        for surface in robot.soles
+    ]
+
+
+def make_distribution(
+    robot: Robot, contacts: ContactAssumptions, qp: WrenchQP
+) -> WrenchDistribution:
+    """The contact-wrench QP of a robot's contacts."""
+    return WrenchDistribution(
+        robot.soles,
+        contact_cones(robot, contacts),
+        friction_pyramid(contacts.friction),
+        make_solver(qp.solver),
+        linear_weight=qp.linear_weight,
+        angular_weight=qp.angular_weight,
+        regularisation=qp.regularisation,
+    )

@@ -1,0 +1,109 @@
+"""Joint torques by limb, as a share of each joint's limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from balance.controllers.output import ControlStatus
+from balance.plots.limbs import limbs, short_name
+from balance.plots.marks import (
+    headline,
+    mark_pushes,
+    push_handles,
+    shade,
+    shade_handle,
+    time_axis,
+)
+from balance.plots.style import DASHES, JOINT_COLOURS, NARROW, new_figure, styled
+from balance.recording import Recording
+
+Array = NDArray[np.float64]
+
+SATURATED = 1.0 - 1e-6  # share of the limit from which on a torque counts as cut
+FLOOR = 5.0  # percent to either side of zero that a panel shows at least
+
+
+def torques_figure(recording: Recording) -> Figure:
+    """A panel for each limb; thick where a joint is at its limit, peaks and limits beside it."""
+    names = recording.robot.joint_names
+    groups = limbs(names)
+    share = torque_share(recording)
+    with styled():
+        heights = [max(4, len(joints) + 1) for joints in groups.values()]
+        figure = new_figure(NARROW, 0.9 + 0.165 * sum(heights))
+        panels = figure.subplots(
+            len(groups), 1, sharex=True, squeeze=False, height_ratios=heights
+        )[:, 0]
+        for axes, (limb, joints) in zip(panels, groups.items(), strict=True):
+            mark_pushes(axes, [recording])
+            shade(axes, recording.time, torque_limited(recording))
+            for place, joint in enumerate(joints):
+                _joint(axes, recording, joint, share[:, joint], place)
+            _frame(axes, limb)
+        time_axis(panels[-1], [recording])
+        figure.supylabel("torque / limit [%]", fontsize="medium")
+        figure.suptitle(headline(recording), x=0.01, ha="left")
+        handles = _handles(recording, share)
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def torque_share(recording: Recording) -> Array:
+    """Torque of each joint as a share of its limit, (n, nj)."""
+    return np.asarray(recording.torques / recording.robot.effort_limits)
+
+
+def torque_limited(recording: Recording) -> NDArray[np.bool_]:
+    """Rows in which at least one torque was cut at its limit."""
+    return (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
+
+
+def mark_torque_limits(axes: Axes) -> None:
+    """Dashed lines at the limits; they are seen when the panel reaches them."""
+    for side in (-100.0, 100.0):
+        axes.axhline(side, color="black", lw=0.8, ls=(0, (4, 3)), zorder=2, gid="torque limit")
+
+
+def _joint(axes: Axes, recording: Recording, joint: int, share: Array, place: int) -> None:
+    style: dict[str, Any] = {
+        "color": JOINT_COLOURS[place % len(JOINT_COLOURS)],
+        "ls": DASHES[(place // len(JOINT_COLOURS)) % len(DASHES)],
+    }
+    limit = recording.robot.effort_limits[joint]
+    peak = np.max(np.abs(share), initial=0.0) * limit
+    name = short_name(recording.robot.joint_names[joint])
+    axes.plot(recording.time, 100 * share, **style, lw=1.1, label=f"{name}: {peak:.3g} of {limit:.3g}")
+    saturated = np.where(np.abs(share) >= SATURATED, 100 * share, np.nan)
+    if np.isfinite(saturated).any():
+        axes.plot(
+            recording.time, saturated, color=style["color"], lw=3.0, marker=".", ms=3.0,
+            gid="saturated", label="_saturated",
+        )  # fmt: skip
+
+
+def _frame(axes: Axes, limb: str) -> None:
+    axes.update_datalim([(0.0, -FLOOR), (0.0, FLOOR)])
+    axes.autoscale_view()
+    limits = axes.get_ylim()
+    mark_torque_limits(axes)
+    axes.set_ylim(limits)
+    axes.set_title(limb.capitalize(), loc="left", pad=2.0)
+    axes.legend(
+        loc="center left", bbox_to_anchor=(1.01, 0.5), title="peak of limit [N m]",
+        alignment="left", fontsize=7.0, title_fontsize=7.0, labelspacing=0.3, handlelength=1.2,
+    )  # fmt: skip
+
+
+def _handles(recording: Recording, share: Array) -> list[Any]:
+    handles: list[Any] = [*push_handles([recording])]
+    if (np.abs(share) >= SATURATED).any():
+        handles.append(Line2D([], [], color="black", lw=3.0, label="joint at its limit"))
+    if torque_limited(recording).any():
+        handles.append(shade_handle("torques cut"))
+    return handles
