@@ -35,5 +35,5 @@ class Controller(Protocol):
 
 def make_controller(config: ExperimentConfig, robot: Robot) -> Controller:
     """The law that ``config.controller`` describes, for ``robot``."""
-    laws = {"momentum": MomentumController}
+    laws: dict[str, type[MomentumController]] = {"momentum": MomentumController}
     return laws[config.controller.law](config, robot)

@@ -59,7 +59,7 @@ def contacts_figure(recording: Recording) -> Figure:
             draw_forces(normal, recording, column, (Z,))
             draw_forces(tangential, recording, column, (X, Y))
             friction.plot(recording.time, use[:, column], color=QUIET_COLOUR, zorder=3)
-            mark_friction_limit(friction)
+            mark_friction_limit(friction, use)
             path = draw_cop(cop, recording, column)
             for axes in (normal, tangential, friction):
                 mark_pushes(axes, [recording])
@@ -105,6 +105,12 @@ def wrench_limited(recording: Recording) -> NDArray[np.bool_]:
     return (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
 
 
+def weight(recording: Recording) -> float:
+    """Weight of the robot, N."""
+    gravity = float(np.linalg.norm(recording.robot.model.gravity.linear))
+    return recording.robot.mass * gravity
+
+
 def draw_forces(axes: Axes, recording: Recording, sole: int, components: tuple[int, ...]) -> None:
     """Measured and commanded components of the force on a sole, in its axes."""
     measured, commanded = recording.contact_wrenches[:, sole], recording.wrenches[:, sole]
@@ -112,16 +118,16 @@ def draw_forces(axes: Axes, recording: Recording, sole: int, components: tuple[i
         axes.plot(recording.time, measured[:, i], color=AXIS_COLOURS[i], zorder=3)
         axes.plot(recording.time, commanded[:, i], **COMMANDED, zorder=4)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    gravity = float(np.linalg.norm(recording.robot.model.gravity.linear))
-    most = MAX_WEIGHTS * recording.robot.mass * gravity
+    most = MAX_WEIGHTS * weight(recording)
     drawn = np.stack([measured[:, components], commanded[:, components]])
     cap(axes, drawn, -most, most)
 
 
-def mark_friction_limit(axes: Axes) -> None:
-    """A dashed line at the friction cone's edge."""
+def mark_friction_limit(axes: Axes, use: Array) -> None:
+    """A dashed line at the edge of the friction cone, which welded contacts may leave."""
     axes.axhline(1.0, color="black", lw=0.8, ls=(0, (4, 3)), zorder=2, gid="friction limit")
-    axes.set_ylim(0.0, 1.1)
+    largest = float(np.max(use, where=np.isfinite(use), initial=0.0))
+    axes.set_ylim(0.0, min(max(1.1, 1.05 * largest), 2.0))
 
 
 def draw_sole(axes: Axes, recording: Recording, sole: int, colour: str = QUIET_COLOUR) -> None:

@@ -30,12 +30,16 @@ LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 def headline(recording: Recording) -> str:
     """Robot, law and outcome of a run in one line."""
-    who = f"{recording.robot.name}, {recording.config.controller.law} law"
+    law = recording.config.controller.law
+    return f"{recording.robot.name}, {law} law: {outcome(recording)}"
+
+
+def outcome(recording: Recording) -> str:
+    """How a run ended, and when if early."""
     if recording.time.size == 0:
-        return f"{who}: nothing recorded"
+        return "nothing recorded"
     verdict = judge(recording)
-    when = "" if verdict.time_s is None else f" at {verdict.time_s:.2f} s"
-    return f"{who}: {verdict.outcome}{when}"
+    return verdict.outcome + ("" if verdict.time_s is None else f" at {verdict.time_s:.2f} s")
 
 
 def end_time(recording: Recording) -> float:
@@ -148,6 +152,7 @@ def cap(axes: Axes, values: Array, low: float, high: float) -> None:
 
     An impact of a few milliseconds would otherwise flatten everything else.
     """
+    values = values[np.isfinite(values)]
     if values.size and (values.min() < low or values.max() > high):
         axes.set_ylim(max(low, 1.05 * values.min()), min(high, 1.05 * values.max()))
         axes.set_title(f"peak {1e-3 * np.abs(values).max():.3g} kN", loc="right", **CAPTION)

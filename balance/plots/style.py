@@ -23,7 +23,7 @@ LIMITED_COLOUR = "#CC79A7"
 QUIET_COLOUR = "0.35"
 # Tol's muted palette: apart from the colours of the axes, and from one another.
 JOINT_COLOURS = (
-    "#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#882255", "#44AA99", "#999933",
+    "#332288", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#882255", "#44AA99", "#999933",
 )  # fmt: skip
 RUN_COLOURS = ("#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377")
 DASHES = ("-", "--", ":", "-.")
@@ -89,6 +89,7 @@ def run_style(index: int) -> dict[str, Any]:
 
 def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:
     """Write ``name``.png, and ``name``.pdf if asked; equal figures give equal bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.png"]
     with styled():
         figure.savefig(paths[0], metadata={"Software": None})

@@ -31,27 +31,39 @@ FLOOR = 5.0  # percent to either side of zero that a panel shows at least
 
 def torques_figure(recording: Recording) -> Figure:
     """A panel for each limb; thick where a joint is at its limit, peaks and limits beside it."""
-    names = recording.robot.joint_names
-    groups = limbs(names)
+    groups = limbs(recording.robot.joint_names)
     share = torque_share(recording)
     with styled():
         heights = [max(4, len(joints) + 1) for joints in groups.values()]
         figure = new_figure(NARROW, 0.9 + 0.165 * sum(heights))
-        panels = figure.subplots(
-            len(groups), 1, sharex=True, squeeze=False, height_ratios=heights
-        )[:, 0]
-        for axes, (limb, joints) in zip(panels, groups.items(), strict=True):
-            mark_pushes(axes, [recording])
-            shade(axes, recording.time, torque_limited(recording))
+        panels = limb_panels(figure, list(groups), heights)
+        for limb, joints in groups.items():
+            mark_pushes(panels[limb], [recording])
+            shade(panels[limb], recording.time, torque_limited(recording))
             for place, joint in enumerate(joints):
-                _joint(axes, recording, joint, share[:, joint], place)
-            _frame(axes, limb)
-        time_axis(panels[-1], [recording])
+                _joint(panels[limb], recording, joint, share[:, joint], place)
+            panels[limb].update_datalim([(0.0, -FLOOR), (0.0, FLOOR)])
+            _legend(panels[limb])
+        for axes in panels.values():
+            mark_torque_limits(axes)
+        time_axis(list(panels.values())[-1], [recording])
         figure.supylabel("torque / limit [%]", fontsize="medium")
         figure.suptitle(headline(recording), x=0.01, ha="left")
         handles = _handles(recording, share)
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) or 1)
     return figure
+
+
+def limb_panels(figure: Figure, names: list[str], heights: list[int]) -> dict[str, Axes]:
+    """A panel for each limb over the same time; left and right have the same scale."""
+    column = figure.subplots(len(names), 1, sharex=True, squeeze=False, height_ratios=heights)
+    panels = dict(zip(names, column[:, 0], strict=True))
+    for name, axes in panels.items():
+        axes.set_title(name.capitalize(), loc="left", pad=2.0)
+        twin = panels.get(name.replace("right", "left"), axes)
+        if twin is not axes:
+            axes.sharey(twin)
+    return panels
 
 
 def torque_share(recording: Recording) -> Array:
@@ -65,9 +77,12 @@ def torque_limited(recording: Recording) -> NDArray[np.bool_]:
 
 
 def mark_torque_limits(axes: Axes) -> None:
-    """Dashed lines at the limits; they are seen when the panel reaches them."""
+    """Dashed lines at the limits, for panels that reach them."""
+    axes.autoscale_view()
+    shown = axes.get_ylim()
     for side in (-100.0, 100.0):
         axes.axhline(side, color="black", lw=0.8, ls=(0, (4, 3)), zorder=2, gid="torque limit")
+    axes.set_ylim(shown)
 
 
 def _joint(axes: Axes, recording: Recording, joint: int, share: Array, place: int) -> None:
@@ -78,7 +93,9 @@ def _joint(axes: Axes, recording: Recording, joint: int, share: Array, place: in
     limit = recording.robot.effort_limits[joint]
     peak = np.max(np.abs(share), initial=0.0) * limit
     name = short_name(recording.robot.joint_names[joint])
-    axes.plot(recording.time, 100 * share, **style, lw=1.1, label=f"{name}: {peak:.3g} of {limit:.3g}")
+    digits = 1 if limit >= 10.0 else 2
+    label = f"{name}: {peak:.{digits}f} of {limit:.3g}"
+    axes.plot(recording.time, 100 * share, **style, lw=1.1, label=label)
     saturated = np.where(np.abs(share) >= SATURATED, 100 * share, np.nan)
     if np.isfinite(saturated).any():
         axes.plot(
@@ -87,13 +104,8 @@ def _joint(axes: Axes, recording: Recording, joint: int, share: Array, place: in
         )  # fmt: skip
 
 
-def _frame(axes: Axes, limb: str) -> None:
-    axes.update_datalim([(0.0, -FLOOR), (0.0, FLOOR)])
-    axes.autoscale_view()
-    limits = axes.get_ylim()
-    mark_torque_limits(axes)
-    axes.set_ylim(limits)
-    axes.set_title(limb.capitalize(), loc="left", pad=2.0)
+def _legend(axes: Axes) -> None:
+    """The joints beside their panel."""
     axes.legend(
         loc="center left", bbox_to_anchor=(1.01, 0.5), title="peak of limit [N m]",
         alignment="left", fontsize=7.0, title_fontsize=7.0, labelspacing=0.3, handlelength=1.2,
@@ -105,5 +117,5 @@ def _handles(recording: Recording, share: Array) -> list[Any]:
     if (np.abs(share) >= SATURATED).any():
         handles.append(Line2D([], [], color="black", lw=3.0, label="joint at its limit"))
     if torque_limited(recording).any():
-        handles.append(shade_handle("torques cut"))
+        handles.append(shade_handle("some torque cut"))
     return handles

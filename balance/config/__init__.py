@@ -1,0 +1,54 @@
+"""The YAML schema of an experiment: frozen objects that refuse what they do not know."""
+
+from balance.config.experiment import (
+    ExperimentConfig,
+    find_config,
+    load_config,
+    parse_config,
+    parse_overrides,
+)
+from balance.config.laws import (
+    LAWS,
+    CaptureLaw,
+    ContactAssumptions,
+    Gains,
+    HierarchicalLaw,
+    Impedance,
+    LawBase,
+    MomentumLaw,
+    OttLaw,
+    Setpoint,
+    VirtualModelLaw,
+    WholeBodyLaw,
+    WrenchQP,
+)
+from balance.config.plant import Plant
+from balance.config.pushes import ForcePush, HalfSinePush, ImpulsePush, PendulumPush
+from balance.config.values import gain_matrix
+
+__all__ = [
+    "LAWS",
+    "CaptureLaw",
+    "ContactAssumptions",
+    "ExperimentConfig",
+    "ForcePush",
+    "Gains",
+    "HalfSinePush",
+    "HierarchicalLaw",
+    "Impedance",
+    "ImpulsePush",
+    "LawBase",
+    "MomentumLaw",
+    "OttLaw",
+    "PendulumPush",
+    "Plant",
+    "Setpoint",
+    "VirtualModelLaw",
+    "WholeBodyLaw",
+    "WrenchQP",
+    "find_config",
+    "gain_matrix",
+    "load_config",
+    "parse_config",
+    "parse_overrides",
+]

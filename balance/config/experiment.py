@@ -1,0 +1,148 @@
+"""The YAML schema of an experiment, and loading it with overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from balance.config.laws import Law
+from balance.config.plant import Plant
+from balance.config.pushes import Push
+from balance.config.values import NonNegative, Positive
+from balance.errors import ConfigError, FileError, known_names
+from balance.paths import data_folder
+from balance.schema import Strict, load_yaml_mapping, parse_yaml, validate
+
+MAX_STEPS = 4_000_000
+
+
+class Reference(Strict):
+    """Published figures to print beside ours; keys are those of ``summary.json``."""
+
+    name: str
+    values: dict[str, float]
+
+
+class ExperimentConfig(Strict):
+    """One experiment: a robot, a plant, a controller and pushes."""
+
+    robot: str
+    duration_s: Positive
+    control_period_s: Annotated[float, Field(gt=0, le=0.1)] = 0.001
+    seed: Annotated[int, Field(ge=0)] = 0
+    stop_after_fall_s: NonNegative = 0.0
+    plant: Plant = Plant()
+    controller: Law
+    pushes: tuple[Push, ...] = ()
+    reference: Reference | None = None
+    provenance: dict[str, str] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ExperimentConfig:
+        ratio = self.control_period_s / self.plant.step_s
+        if abs(ratio - round(ratio)) > 1e-9 or round(ratio) < 1:
+            raise ValueError(
+                f"control_period_s = {self.control_period_s} must be a whole multiple of "
+                f"plant.step_s = {self.plant.step_s}"
+            )
+        if self.duration_s / self.plant.step_s > MAX_STEPS:
+            raise ValueError(
+                f"duration_s = {self.duration_s} asks for more than {MAX_STEPS} simulation steps "
+                f"of {self.plant.step_s} s"
+            )
+        for index, push in enumerate(self.pushes):
+            end = push.time_s + getattr(push, "duration_s", 0.0)
+            if end > self.duration_s or push.time_s >= self.duration_s:
+                raise ValueError(
+                    f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
+                    f"which ends at duration_s = {self.duration_s} s"
+                )
+        return self
+
+    @property
+    def n_periods(self) -> int:
+        """Number of control periods of the run."""
+        return max(1, round(self.duration_s / self.control_period_s))
+
+    @property
+    def n_substeps(self) -> int:
+        """Simulation steps in a control period."""
+        return round(self.control_period_s / self.plant.step_s)
+
+
+def find_config(path: str | Path) -> Path:
+    """A config file by path, or by the name of one that ships with the package."""
+    path = Path(path)
+    if path.exists() or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        return path
+    folder = data_folder("configs")
+    shipped = folder / f"{path}.yaml"
+    if not shipped.is_file():
+        names = [p.stem for p in folder.glob("*.yaml")]
+        raise FileError(f"no file or shipped config '{path}'{known_names(str(path), names)}")
+    return shipped
+
+
+def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> ExperimentConfig:
+    """The experiment in a YAML file, with dotted keys of ``overrides`` set on top."""
+    path = find_config(path)
+    return parse_config(load_yaml_mapping(path), str(path), overrides)
+
+
+def parse_config(
+    value: Mapping[str, Any], source: str, overrides: Mapping[str, Any] | None = None
+) -> ExperimentConfig:
+    """The experiment in a mapping; ``source`` names it in errors."""
+    tree: Any = _copy(value)
+    for key, item in (overrides or {}).items():
+        _set(tree, key, item)
+    return validate(ExperimentConfig, tree, source)
+
+
+def parse_overrides(assignments: list[str]) -> dict[str, Any]:
+    """Dotted keys and values of arguments like ``controller.gains.K_P.1=2500``."""
+    overrides = {}
+    for text in assignments:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"--set '{text}': expected key.path=value")
+        overrides[key.strip()] = parse_yaml(value, f"--set '{text}'")
+    return overrides
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copy(item) for item in value]
+    return value
+
+
+def _set(tree: Any, key: str, value: Any) -> None:
+    """Set a dotted key in nested mappings and lists; the schema judges new keys later."""
+    *parents, last = key.split(".")
+    here = tree
+    for part in parents:
+        if isinstance(here, list):
+            here = here[_list_index(here, part, key)]
+        elif isinstance(here, dict):
+            here = here.setdefault(part, {})
+        else:
+            raise ConfigError(f"cannot set '{key}': there is nothing below '{part}'")
+    if isinstance(here, list):
+        here[_list_index(here, last, key)] = _copy(value)
+    elif isinstance(here, dict):
+        here[last] = _copy(value)
+    else:
+        raise ConfigError(f"cannot set '{key}': '{parents[-1]}' is {here!r}, not a mapping or list")
+
+
+def _list_index(items: list[Any], part: str, key: str) -> int:
+    if not part.isdigit() or int(part) >= len(items):
+        raise ConfigError(
+            f"cannot set '{key}': '{part}' must be a whole number from 0 to {len(items) - 1}"
+        )
+    return int(part)

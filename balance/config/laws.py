@@ -1,0 +1,129 @@
+"""YAML schema of the control laws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from balance.config.values import Gain, NonNegative, Positive, Vector3
+from balance.schema import Strict
+
+LAWS: dict[str, str] = {"momentum": "momentum-based balancing, Garofalo2015 (38)-(39)"}
+
+
+class Build(Strict):
+    """Mass and CoM height of a robot."""
+
+    mass_kg: Positive
+    com_height_m: Positive
+
+
+class Gains(Strict):
+    """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1).
+
+    With ``designed_for`` they are meant for a robot of that build and are scaled to the actual one
+    by mass and size.
+    """
+
+    K_P: Gain
+    K_D: Gain
+    K_R: Gain
+    D: Gain
+    designed_for: Build | None = None
+
+
+class ContactAssumptions(Strict):
+    """What a law believes of every contact: Coulomb friction, margins and force limits."""
+
+    friction: Positive = 0.6
+    cop_margin_m: NonNegative = 0.005
+    min_normal_force_N: NonNegative = 10.0
+    max_normal_force_N: Positive | None = None
+
+
+class WrenchQP(Strict):
+    """Weights of the contact-wrench QP (squared N, squared N m) and its solver."""
+
+    solver: str = "quadprog"
+    linear_weight: Positive = 1.0
+    angular_weight: Positive = 10.0
+    regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-6
+
+
+class Impedance(Strict):
+    """Joint impedance of the joints that the law leaves free, per unit of joint inertia."""
+
+    frequency_hz: Positive
+    damping_ratio: Positive
+
+
+class Setpoint(Strict):
+    """A smooth move, over ``duration_s``, to offsets from the nominal CoM and base orientation."""
+
+    time_s: NonNegative
+    duration_s: Positive
+    com_m: Vector3 = (0.0, 0.0, 0.0)
+    base_rpy_rad: Vector3 = (0.0, 0.0, 0.0)
+
+
+class LawBase(Strict):
+    """What every law is given: one set of gains defines the same target for all of them."""
+
+    gains: Gains
+    contacts: ContactAssumptions = ContactAssumptions()
+    qp: WrenchQP = WrenchQP()
+    impedance: Impedance | None = None
+    setpoints: tuple[Setpoint, ...] = ()
+
+
+class MomentumLaw(LawBase):
+    """The momentum-based balancing law."""
+
+    law: Literal["momentum"]
+
+
+class OttLaw(LawBase):
+    """PD on CoM and base orientation with their velocities."""
+
+    law: Literal["ott2011"]
+
+
+class VirtualModelLaw(LawBase):
+    """Virtual springs and dampers at the base."""
+
+    law: Literal["virtual_model"]
+
+
+class WholeBodyLaw(LawBase):
+    """One QP over accelerations, torques and contact forces."""
+
+    law: Literal["whole_body_qp"]
+
+
+class HierarchicalLaw(LawBase):
+    """Prioritised tasks on accelerations, forces and torques."""
+
+    law: Literal["hierarchical"]
+
+
+class CaptureLaw(LawBase):
+    """Capture point, with hips and arms when the soles are used up."""
+
+    law: Literal["capture"]
+
+
+def _known_law(value: Any) -> Any:
+    law = value.get("law") if isinstance(value, Mapping) else None
+    if isinstance(law, str) and law not in LAWS:
+        told = "; ".join(f"{name}: {text}" for name, text in LAWS.items())
+        raise ValueError(f"unknown law '{law}'; known laws are {told}")
+    return value
+
+
+Law = Annotated[
+    MomentumLaw | OttLaw | VirtualModelLaw | WholeBodyLaw | HierarchicalLaw | CaptureLaw,
+    Field(discriminator="law"),
+    BeforeValidator(_known_law),
+]

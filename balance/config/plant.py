@@ -1,0 +1,33 @@
+"""YAML schema of the simulated robot and ground."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from balance.config.values import NonNegative, Positive
+from balance.schema import Strict
+
+
+class Soft(Strict):
+    """Spring and damper at each corner of a soft contact: N/m and N s/m."""
+
+    stiffness: Positive = 2e5
+    damping: Positive = 1e3
+
+
+class Plant(Strict):
+    """The simulated robot and ground.
+
+    ``joint_damping`` is viscous joint friction in N m s/rad, one number or one per joint name.
+    """
+
+    engine: Literal["pinocchio"] = "pinocchio"
+    step_s: Annotated[float, Field(gt=0, le=0.01)] = 0.001
+    friction: Positive = 0.8
+    joint_damping: NonNegative | dict[str, NonNegative] = 0.0
+    contact: Literal["hard", "soft", "welded"] = "hard"
+    soft: Soft = Soft()
+    contact_tolerance: Annotated[float, Field(gt=0, le=1e-4)] = 1e-9
+    torque_limits: bool = True

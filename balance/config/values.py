@@ -1,0 +1,50 @@
+"""Kinds of values that appear in several places of the YAML schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BeforeValidator, Field
+
+Array = NDArray[np.float64]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Vector3 = tuple[float, float, float]
+
+
+def _gain(value: Any) -> Any:
+    """A 3 x 3 gain from a number, three numbers, or nine; symmetric positive definite."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape == ():
+        array = array * np.eye(3)
+    elif array.shape == (3,):
+        array = np.diag(array)
+    if isinstance(value, bool) or array.shape != (3, 3):
+        raise ValueError("a gain is one number, three numbers or a 3 x 3 matrix of numbers")
+    symmetric = np.isfinite(array).all() and np.allclose(array, array.T, rtol=1e-12, atol=0)
+    if not symmetric or np.linalg.eigvalsh(array)[0] <= 0.0:
+        raise ValueError("a gain must be finite, symmetric and positive definite")
+    return tuple(map(tuple, value)) if np.ndim(value) == 2 else value
+
+
+Gain = Annotated[float | Vector3 | tuple[Vector3, Vector3, Vector3], BeforeValidator(_gain)]
+
+
+def gain_matrix(gain: float | Vector3 | tuple[Vector3, ...]) -> Array:
+    """The 3 x 3 matrix of a gain given as scalar, diagonal or matrix."""
+    array = np.array(gain, dtype=float)
+    return array if array.ndim == 2 else np.diag(np.broadcast_to(array, 3))
+
+
+def _direction(value: Vector3) -> Vector3:
+    if np.linalg.norm(value) < 1e-9:
+        raise ValueError("a direction must not be zero")
+    return value
+
+
+Direction = Annotated[Vector3, AfterValidator(_direction)]
