@@ -63,9 +63,13 @@ class MissingExtraError(BalanceError):
         )
 
 
+SHOWN_NAMES = 30
+
+
 def known_names(name: str, valid: Iterable[str]) -> str:
-    """End of an error message: the nearest valid name, and all of them."""
+    """End of an error message: the nearest valid name, and the valid ones."""
     names = sorted(valid)
+    shown = names if len(names) <= SHOWN_NAMES else [*names[:SHOWN_NAMES], "..."]
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
-    return f"{hint}; valid: {', '.join(names)}"
+    return f"{hint}; valid: {', '.join(shown)}"

@@ -17,7 +17,7 @@ from balance.dynamics.checks import check_vector
 from balance.errors import FrameError, InputError, SingularityError
 from balance.robots import load_robot
 from balance.theory import CHECKS, all_hold, print_table, residual_table
-from balance.theory_checks import (
+from balance.theory.checks import (
     Check,
     random_states,
     relative_difference,

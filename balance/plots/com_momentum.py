@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from balance.metrics import judge, settling_times
@@ -18,6 +17,7 @@ from balance.plots.style import (
     CAPTION,
     NARROW,
     QUIET_COLOUR,
+    few_ticks,
     new_figure,
     styled,
 )
@@ -79,7 +79,7 @@ def com_momentum_figure(recording: Recording) -> Figure:
             _panel(axes, recording, quantity)
         time_axis(panels[-1], [recording])
         label_pushes(panels[0], [recording])
-        figure.suptitle(headline(recording), x=0.01, ha="left")
+        headline(figure, recording)
         figure.align_ylabels(panels)
         figure.legend(handles=axis_handles(), loc="outside upper right", ncols=3)
     return figure
@@ -94,7 +94,7 @@ def _panel(axes: Axes, recording: Recording, quantity: Quantity) -> None:
         axes.plot(recording.time, values[:, i], color=AXIS_COLOURS[i], zorder=3)
     axes.set_ylabel(f"{quantity.label}\n[{quantity.unit}]")
     axes.update_datalim([(0.0, -quantity.floor), (0.0, quantity.floor)])
-    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    few_ticks(axes)
     if values.size == 0:
         return
     size = np.linalg.norm(values, axis=1)

@@ -11,7 +11,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from balance.controllers.output import ControlStatus
@@ -26,12 +25,13 @@ from balance.plots.marks import (
     shade_handle,
     time_axis,
 )
-from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, new_figure, styled
+from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, few_ticks, new_figure, styled
 from balance.recording import LOADED_N, Recording
 
 Array = NDArray[np.float64]
+SoleShape = tuple[float, float, float]
 
-MAX_WEIGHTS = 2.0  # forces beyond this many weights of the robot are impacts and leave the panel
+MAX_WEIGHTS = 2.0  # normal forces beyond this many weights of the robot are impacts
 COP_PIECES = 200  # colours along a path of the centre of pressure
 TILTED_M = 1e-4  # lift of a corner above which a sole's axes are not those of the ground
 X, Y, Z = range(3)
@@ -63,12 +63,12 @@ def contacts_figure(recording: Recording) -> Figure:
             path = draw_cop(cop, recording, column)
             for axes in (normal, tangential, friction):
                 mark_pushes(axes, [recording])
-                shade(axes, recording.time, wrench_limited(recording))
+                shade(axes, recording, wrench_limited(recording))
                 time_axis(axes, [recording], label=axes is friction)
         for axes, label in zip(panels[:, 0], LABELS, strict=True):
             axes.set_ylabel(label)
         figure.align_ylabels(panels[:, 0])
-        figure.suptitle(headline(recording), x=0.01, ha="left")
+        headline(figure, recording)
         figure.legend(handles=axis_handles(), loc="outside upper right", ncols=3)
         figure.legend(handles=_handles(recording), loc="outside lower center", ncols=3)
         figure.colorbar(
@@ -105,10 +105,11 @@ def wrench_limited(recording: Recording) -> NDArray[np.bool_]:
     return (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
 
 
-def weight(recording: Recording) -> float:
-    """Weight of the robot, N."""
+def usual_force(recording: Recording) -> tuple[float, float]:
+    """Normal and tangential force (N) that only impacts exceed."""
     gravity = float(np.linalg.norm(recording.robot.model.gravity.linear))
-    return recording.robot.mass * gravity
+    weight = recording.robot.mass * gravity
+    return MAX_WEIGHTS * weight, recording.config.plant.friction * weight
 
 
 def draw_forces(axes: Axes, recording: Recording, sole: int, components: tuple[int, ...]) -> None:
@@ -117,10 +118,10 @@ def draw_forces(axes: Axes, recording: Recording, sole: int, components: tuple[i
     for i in components:
         axes.plot(recording.time, measured[:, i], color=AXIS_COLOURS[i], zorder=3)
         axes.plot(recording.time, commanded[:, i], **COMMANDED, zorder=4)
-    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    most = MAX_WEIGHTS * weight(recording)
+    few_ticks(axes)
+    normal, tangential = usual_force(recording)
     drawn = np.stack([measured[:, components], commanded[:, components]])
-    cap(axes, drawn, -most, most)
+    cap(axes, drawn, normal if Z in components else tangential)
 
 
 def mark_friction_limit(axes: Axes, use: Array) -> None:
@@ -130,19 +131,26 @@ def mark_friction_limit(axes: Axes, use: Array) -> None:
     axes.set_ylim(0.0, min(max(1.1, 1.05 * largest), 2.0))
 
 
-def draw_sole(axes: Axes, recording: Recording, sole: int, colour: str = QUIET_COLOUR) -> None:
+def draw_sole(axes: Axes, shape: SoleShape, colour: str = QUIET_COLOUR) -> None:
     """A sole's rectangle in mm and, dashed, the margin that the law keeps from its edges."""
-    surface = recording.robot.soles[sole]
-    for inset, dashes in ((0.0, "-"), (recording.config.controller.contacts.cop_margin_m, "--")):
-        x, y = 1e3 * (surface.half_length - inset), 1e3 * (surface.half_width - inset)
+    half_length, half_width, margin = shape
+    for inset, dashes in ((0.0, "-"), (margin, "--")):
+        x, y = 1e3 * (half_length - inset), 1e3 * (half_width - inset)
         axes.add_patch(Rectangle((-x, -y), 2 * x, 2 * y, fill=False, ec=colour, lw=0.8, ls=dashes))
     axes.set_aspect("equal")
     axes.set_xlabel("CoP x [mm]")
 
 
+def sole_shape(recording: Recording, sole: int) -> SoleShape:
+    """Half length, half width and CoP margin of a sole, m."""
+    surface, contacts = recording.robot.soles[sole], recording.config.controller.contacts
+    return surface.half_length, surface.half_width, contacts.cop_margin_m
+
+
 def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
     """Path of the measured centre of pressure in a sole, coloured by time."""
-    draw_sole(axes, recording, sole)
+    shape = sole_shape(recording, sole)
+    draw_sole(axes, shape)
     cop = 1e3 * recording.cop[:, sole]
     # Pieces overlap by a row, so that the path has no gaps.
     edges = np.unique(np.linspace(0, max(len(cop) - 1, 0), COP_PIECES + 1).astype(int))
@@ -151,8 +159,7 @@ def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
     path.set_array(recording.time[edges[:-1]] if pieces else np.empty(0))
     path.set_clim(0.0, end_time(recording))
     axes.add_collection(path, autolim=False)
-    surface = recording.robot.soles[sole]
-    x, y = 1.1e3 * surface.half_length, 1.15e3 * surface.half_width
+    x, y = 1.1e3 * shape[0], 1.15e3 * shape[1]
     axes.set(xlim=(-x, x), ylim=(-y, y))
     return path
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
@@ -28,10 +30,11 @@ SHADE_ALPHA = 0.2
 LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 
-def headline(recording: Recording) -> str:
-    """Robot, law and outcome of a run in one line."""
+def headline(figure: Figure, recording: Recording) -> None:
+    """Robot, law and outcome of a run in one line above the panels."""
     law = recording.config.controller.law
-    return f"{recording.robot.name}, {law} law: {outcome(recording)}"
+    text = f"{recording.robot.name}, {law} law: {outcome(recording)}"
+    figure.suptitle(text, x=0.01, ha="left", parse_math=False)
 
 
 def outcome(recording: Recording) -> str:
@@ -118,20 +121,23 @@ def _impulses(pushes: Sequence[Push]) -> str:
     return f"{low:.3g} to {high:.3g} N s"
 
 
-def shade(axes: Axes, time: Array, where: NDArray[np.bool_]) -> None:
-    """Shade the rows for which ``where`` holds, from one row to the next."""
+def shade(axes: Axes, recording: Recording, where: NDArray[np.bool_]) -> None:
+    """Shade the control periods for which ``where`` holds."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
-    bounds = np.append(time, time[-1] if time.size else 0.0)
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        axes.axvspan(
-            bounds[begin],
-            bounds[end],
-            color=LIMITED_COLOUR,
-            alpha=SHADE_ALPHA,
-            lw=0.3,
-            zorder=0.2,
-            gid="limited",
-        )
+    if edges.size == 0:
+        return
+    bounds = np.append(recording.time, end_time(recording))[edges].reshape(-1, 2)
+    boxes = [[(a, 0.0), (a, 1.0), (b, 1.0), (b, 0.0)] for a, b in bounds]
+    shading = PolyCollection(
+        boxes,
+        transform=axes.get_xaxis_transform(),
+        color=LIMITED_COLOUR,
+        alpha=SHADE_ALPHA,
+        lw=0.3,
+        zorder=0.2,
+        gid="limited",
+    )
+    axes.add_collection(shading, autolim=False)
 
 
 def shade_handle(label: str) -> Patch:
@@ -147,12 +153,12 @@ def axis_handles() -> list[Line2D]:
     ]
 
 
-def cap(axes: Axes, values: Array, low: float, high: float) -> None:
-    """Keep the axis within ``low`` to ``high`` (N) where ``values`` leave it, and state their peak.
+def cap(axes: Axes, values: Array, most: float) -> None:
+    """Keep an axis of forces (N) within +-``most`` where ``values`` exceed it, and state their peak.
 
     An impact of a few milliseconds would otherwise flatten everything else.
     """
     values = values[np.isfinite(values)]
-    if values.size and (values.min() < low or values.max() > high):
-        axes.set_ylim(max(low, 1.05 * values.min()), min(high, 1.05 * values.max()))
+    if values.size and np.abs(values).max() > most:
+        axes.set_ylim(max(-most, 1.05 * values.min()), min(most, 1.05 * values.max()))
         axes.set_title(f"peak {1e-3 * np.abs(values).max():.3g} kN", loc="right", **CAPTION)

@@ -8,26 +8,38 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from balance.plots.com_momentum import QUANTITIES
 from balance.plots.contacts import (
     LABELS,
-    MAX_WEIGHTS,
+    SoleShape,
     draw_sole,
     friction_use,
     mark_friction_limit,
-    weight,
+    sole_shape,
+    usual_force,
 )
 from balance.plots.limbs import limbs
 from balance.plots.marks import cap, mark_pushes, outcome, push_handles, time_axis
-from balance.plots.style import AXIS_NAMES, NARROW, WIDE, new_figure, run_style, styled
+from balance.plots.style import (
+    AXIS_COLOURS,
+    AXIS_NAMES,
+    NARROW,
+    QUIET_COLOUR,
+    WIDE,
+    few_ticks,
+    new_figure,
+    run_style,
+    styled,
+)
 from balance.plots.torques import limb_panels, mark_torque_limits, torque_share
 from balance.recording import Recording
 
 Array = NDArray[np.float64]
 Runs = Sequence[tuple[str, Recording]]
+
+LETTER_IN = 0.07  # width of a letter in a legend, inches
 
 
 def com_momentum_overlay(runs: Runs) -> Figure:
@@ -38,7 +50,7 @@ def com_momentum_overlay(runs: Runs) -> Figure:
         panels = figure.subplots(len(QUANTITIES), 3, sharex=True, sharey="row")
         for row, quantity in zip(panels, QUANTITIES, strict=True):
             row[0].set_ylabel(f"{quantity.label}\n[{quantity.unit}]")
-            row[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+            few_ticks(row[0])
             for i, axes in enumerate(row):
                 axes.axhline(0.0, color="0.7", lw=0.6, zorder=1)
                 axes.update_datalim([(0.0, -quantity.floor), (0.0, quantity.floor)])
@@ -47,7 +59,7 @@ def com_momentum_overlay(runs: Runs) -> Figure:
                     values = quantity.series(recording)[:, i]
                     axes.plot(recording.time, values, **run_style(index), zorder=3)
         for i, name in enumerate(AXIS_NAMES):
-            panels[0, i].set_title(name)
+            panels[0, i].set_title(name, color=AXIS_COLOURS[i])
             time_axis(panels[-1, i], recordings)
         figure.align_ylabels(panels[:, 0])
         _legends(figure, runs)
@@ -77,27 +89,30 @@ def contacts_overlay(runs: Runs) -> Figure:
 
 
 def _contacts(column: Sequence[Axes], recordings: Sequence[Recording], name: str) -> None:
-    normal, tangential, friction, cop = column
-    drawn: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
+    """One sole of every robot that has it."""
+    drawn: tuple[list[Array], ...] = ([], [], [])
+    shapes: dict[SoleShape, str] = {}
     for index, recording in enumerate(recordings):
         names = [sole.name for sole in recording.robot.soles]
         if name not in names:
             continue
         sole, style = names.index(name), run_style(index)
+        shapes.setdefault(sole_shape(recording, sole), style["color"])
         force = recording.contact_wrenches[:, sole, :3]
         use = friction_use(recording)[:, sole]
         series = force[:, 2], np.hypot(force[:, 0], force[:, 1]), use
         for axes, values, kept in zip(column[:3], series, drawn, strict=True):
             axes.plot(recording.time, values, **style, zorder=3)
             kept.append(values)
-        draw_sole(cop, recording, sole, style["color"])
-        cop.plot(*(1e3 * recording.cop[:, sole].T), **style, lw=1.0, zorder=3)
-    most = MAX_WEIGHTS * max(weight(recording) for recording in recordings)
-    for axes, force_values in ((normal, drawn[0]), (tangential, drawn[1])):
-        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        cap(axes, np.concatenate(force_values), -most, most)
-    mark_friction_limit(friction, np.concatenate(drawn[2]))
-    cop.margins(0.06)
+        column[3].plot(*(1e3 * recording.cop[:, sole].T), **style, lw=1.0, zorder=3)
+    usual = np.max([usual_force(recording) for recording in recordings], axis=0)
+    for axes, values, most in zip(column[:2], drawn[:2], usual, strict=True):
+        few_ticks(axes)
+        cap(axes, np.concatenate(values), most)
+    mark_friction_limit(column[2], np.concatenate(drawn[2]))
+    for shape, colour in shapes.items():
+        draw_sole(column[3], shape, colour if len(shapes) > 1 else QUIET_COLOUR)
+    column[3].margins(0.06)
 
 
 def torques_overlay(runs: Runs) -> Figure:
@@ -127,12 +142,15 @@ def torques_overlay(runs: Runs) -> Figure:
 
 def _legends(figure: Figure, runs: Runs) -> None:
     """Runs above the panels, pushes below."""
-    lines = [
-        Line2D([], [], **run_style(index), label=f"{label}: {outcome(recording)}")
-        for index, (label, recording) in enumerate(runs)
-    ]
-    columns = 1 if figure.get_figwidth() < WIDE else 2
-    figure.legend(handles=lines, loc="outside upper left", ncols=columns)
+    labels = [f"{label}: {outcome(recording)}" for label, recording in runs]
+    lines = [Line2D([], [], **run_style(index), label=str(index)) for index in range(len(runs))]
+    room = 0.5 + LETTER_IN * max(len(label) for label in labels)
+    columns = min(len(runs), max(1, int(figure.get_figwidth() / room)))
+    legend = figure.legend(handles=lines, loc="outside upper left", ncols=columns)
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        # A user's label may start with _ or hold $, which mean something to matplotlib.
+        text.set_text(label)
+        text.set_parse_math(False)
     pushes = push_handles([recording for _, recording in runs])
     if pushes:
         figure.legend(handles=pushes, loc="outside lower center")

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 DPI = 200
 # Inches: with these fonts a narrow figure still reads when printed 3.5 in (one IEEE column) wide.
@@ -27,8 +29,8 @@ JOINT_COLOURS = (
 )  # fmt: skip
 RUN_COLOURS = ("#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377")
 DASHES = ("-", "--", ":", "-.")
-# Words above a panel.
-CAPTION: dict[str, Any] = {"fontsize": 7.0, "color": QUIET_COLOUR, "pad": 3.0}
+# Words above a panel; names from a user's files are never taken for formulas.
+CAPTION: dict[str, Any] = {"fontsize": 7.0, "color": QUIET_COLOUR, "parse_math": False}
 
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -36,6 +38,7 @@ STYLE: dict[str, Any] = {
     "font.size": 8.5,
     "axes.labelsize": 8.5,
     "axes.titlesize": 8.5,
+    "axes.titlepad": 3.0,
     "figure.titlesize": 8.5,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
@@ -79,6 +82,11 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def few_ticks(axes: Axes, count: int = 5) -> None:
+    """At most ``count`` + 1 round values on the vertical axis."""
+    axes.yaxis.set_major_locator(MaxNLocator(count, steps=[1, 2, 2.5, 5, 10]))
 
 
 def run_style(index: int) -> dict[str, Any]:

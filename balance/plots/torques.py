@@ -20,7 +20,7 @@ from balance.plots.marks import (
     shade_handle,
     time_axis,
 )
-from balance.plots.style import DASHES, JOINT_COLOURS, NARROW, new_figure, styled
+from balance.plots.style import DASHES, JOINT_COLOURS, NARROW, few_ticks, new_figure, styled
 from balance.recording import Recording
 
 Array = NDArray[np.float64]
@@ -39,7 +39,7 @@ def torques_figure(recording: Recording) -> Figure:
         panels = limb_panels(figure, list(groups), heights)
         for limb, joints in groups.items():
             mark_pushes(panels[limb], [recording])
-            shade(panels[limb], recording.time, torque_limited(recording))
+            shade(panels[limb], recording, torque_limited(recording))
             for place, joint in enumerate(joints):
                 _joint(panels[limb], recording, joint, share[:, joint], place)
             panels[limb].update_datalim([(0.0, -FLOOR), (0.0, FLOOR)])
@@ -48,7 +48,7 @@ def torques_figure(recording: Recording) -> Figure:
             mark_torque_limits(axes)
         time_axis(list(panels.values())[-1], [recording])
         figure.supylabel("torque / limit [%]", fontsize="medium")
-        figure.suptitle(headline(recording), x=0.01, ha="left")
+        headline(figure, recording)
         handles = _handles(recording, share)
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) or 1)
     return figure
@@ -59,7 +59,8 @@ def limb_panels(figure: Figure, names: list[str], heights: list[int]) -> dict[st
     column = figure.subplots(len(names), 1, sharex=True, squeeze=False, height_ratios=heights)
     panels = dict(zip(names, column[:, 0], strict=True))
     for name, axes in panels.items():
-        axes.set_title(name.capitalize(), loc="left", pad=2.0)
+        axes.set_title(name.capitalize(), loc="left")
+        few_ticks(axes, 4)
         twin = panels.get(name.replace("right", "left"), axes)
         if twin is not axes:
             axes.sharey(twin)

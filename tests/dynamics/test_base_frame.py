@@ -12,7 +12,7 @@ from random_robots import random_inertia, random_pose, random_robot, random_robo
 from balance.dynamics.base_frame import change_base
 from balance.dynamics.checks import symmetrise
 from balance.errors import FrameError, InputError, SingularityError
-from balance.theory_checks import random_states, relative_difference
+from balance.theory.checks import random_states, relative_difference
 
 ANALYTIC_TOLERANCE = 1e-9
 DIFFERENCE_TOLERANCE = 1e-6

@@ -13,7 +13,7 @@ from balance.dynamics.checks import symmetrise
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.errors import InputError, SingularityError
 from balance.robots import load_robot
-from balance.theory_checks import random_states, relative_difference
+from balance.theory.checks import random_states, relative_difference
 
 EXPLICIT_TOLERANCE = 1e-10
 DIFFERENCE_TOLERANCE = 1e-6

@@ -14,7 +14,7 @@ from balance.dynamics.generalised_jacobian import generalised_jacobian
 from balance.dynamics.kinetic_energy import kinetic_energy
 from balance.dynamics.ott_model import ott_model
 from balance.errors import FrameError, InputError
-from balance.theory_checks import random_states, relative_difference
+from balance.theory.checks import random_states, relative_difference
 
 TOLERANCE = 1e-9
 

@@ -12,7 +12,7 @@ from balance.dynamics.free_flight import free_flight
 from balance.dynamics.kinetic_energy import kinetic_energy
 from balance.dynamics.momentum import centroidal_momentum
 from balance.errors import InputError
-from balance.theory_checks import random_states
+from balance.theory.checks import random_states
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from balance.dynamics.momentum import (
     wrench_at_com,
 )
 from balance.errors import InputError, SingularityError
-from balance.theory_checks import random_states, relative_difference
+from balance.theory.checks import random_states, relative_difference
 
 ANALYTIC_TOLERANCE = 1e-9
 DIFFERENCE_TOLERANCE = 1e-6

@@ -33,9 +33,8 @@ def test_strong_joint_friction_on_light_joints_only_ever_brakes(any_robot: Robot
     for _ in range(100):
         plant.step(np.zeros(robot.model.nv - 6))
         speeds.append(np.abs(plant.v[6:]).max())
-    assert np.isfinite(plant.v).all()
-    assert speeds[0] < 5.0
-    assert speeds[-1] < 0.05
+    assert np.max(speeds) < 5.0
+    assert speeds[-1] < 0.5 * speeds[0]
 
 
 def test_friction_of_one_joint_is_implicit_euler(toro: Robot) -> None:
@@ -59,20 +58,19 @@ def test_friction_of_one_joint_is_implicit_euler(toro: Robot) -> None:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_end_stops_hold_every_joint_under_its_full_torque(any_robot: Robot, sign: float) -> None:
-    """Within 0.05 rad of the range, whatever the joint weighs; they are stiff, not hard."""
+    """Driven into the stops from 0.02 rad away, joints stay within 0.05 rad of their range."""
     robot = any_robot
     model = robot.model
+    lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
     plant = PinocchioPlant(PlantConfig(joint_damping=1.0), robot)
-    plant.reset(lifted(robot), np.zeros(model.nv))
-    worst = 0.0
-    for _ in range(700):
+    q = lifted(robot)
+    q[7:] = upper - 0.02 if sign > 0.0 else lower + 0.02
+    plant.reset(q, np.zeros(model.nv))
+    for _ in range(200):
         plant.step(sign * robot.effort_limits)
-        beyond = np.maximum(
-            plant.q[7:] - model.upperPositionLimit[7:], model.lowerPositionLimit[7:] - plant.q[7:]
-        )
-        worst = max(worst, float(beyond.max()))
-    assert worst < 0.05
-    assert worst > 0.001, "some joints must have reached their stops"
+        beyond = np.maximum(plant.q[7:] - upper, lower - plant.q[7:])
+        assert beyond.max() < 0.05
+    assert beyond.min() > 0.0, "every joint must lean on its stop"
 
 
 def test_torques_are_cut_at_the_limits_unless_told_otherwise(toro: Robot) -> None:
@@ -101,6 +99,8 @@ def test_push_acts_at_its_point_in_world_or_body_axes(toro: Robot) -> None:
     plant = PinocchioPlant(PlantConfig(), toro)
     rng = np.random.default_rng(3)
     q = pin.integrate(toro.model, lifted(toro), rng.uniform(-0.5, 0.5, 33))
+    # Inside the joints' ranges, so that no end stop acts.
+    q[7:] = np.clip(q[7:], toro.model.lowerPositionLimit[7:], toro.model.upperPositionLimit[7:])
     point, vector, body = np.array([0.02, -0.1, 0.3]), np.array([1.0, -2.0, 0.5]), "left_forearm"
     frame = toro.model.getFrameId(body)
     data = toro.model.createData()

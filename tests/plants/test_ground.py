@@ -36,7 +36,7 @@ def balanced_run(
 
 
 def corner_motion(plant: PinocchioPlant, q: Array) -> tuple[Array, Array]:
-    """Heights (k, 4) at ``q`` and velocities (k, 4, 3), world axes, of the corners after the step."""
+    """Corner heights (k, 4) at ``q``, and velocities (k, 4, 3) after the step, in world axes."""
     model, data = plant.model, plant.model.createData()
     pin.forwardKinematics(model, data, q, plant.v)
     pin.updateFramePlacements(model, data)
@@ -51,7 +51,7 @@ def corner_motion(plant: PinocchioPlant, q: Array) -> tuple[Array, Array]:
     return np.array(heights), np.array(velocities)
 
 
-@pytest.mark.parametrize("force", [(0.0, 150.0, 0.0), (-120.0, 0.0, 0.0), (60.0, 80.0, 300.0)])
+@pytest.mark.parametrize("force", [(0.0, 150.0, 0.0), (-220.0, 0.0, 0.0), (60.0, 80.0, 300.0)])
 def test_pushed_robot_feels_only_forces_that_the_ground_can_give(
     toro: Robot, toro_config: ExperimentConfig, force: tuple[float, float, float]
 ) -> None:
@@ -69,7 +69,7 @@ def test_pushed_robot_feels_only_forces_that_the_ground_can_give(
         assert (after >= np.minimum(heights, 0.0) - 1e-9).all()
         for wrench, corners in zip(plant.contact_wrenches, after, strict=True):
             assert wrench[2] > -FORCE
-            assert np.hypot(*wrench[:2]) < friction * wrench[2] + 1e-3 * friction * abs(wrench[2])
+            assert np.hypot(*wrench[:2]) <= friction * wrench[2] + FORCE
             if wrench[2] > 1.0:
                 assert (np.abs(centre_of_pressure(wrench)) < edge + 1e-6).all()
                 assert corners.min() < 1e-6, "a loaded sole touches the ground"
@@ -77,27 +77,27 @@ def test_pushed_robot_feels_only_forces_that_the_ground_can_give(
     assert opened, "the push must be hard enough to lift a corner"
 
 
-def test_sliding_soles_are_braked_with_mu_times_the_load_against_their_motion(
-    toro: Robot, toro_config: ExperimentConfig
-) -> None:
-    friction = 0.1
-    config = toro_config.plant.model_copy(update={"friction": friction})
-    plant = PinocchioPlant(config, toro)
-    slides = 0
-    for q in balanced_run(plant, toro_config, 0.2, np.array([0.0, 110.0, 0.0])):
+def test_sliding_soles_are_braked_with_mu_times_the_load_against_their_motion(toro: Robot) -> None:
+    """A robot stiff with joint friction slides sideways on ice and comes to rest in v / (mu g)."""
+    friction, speed = 0.1, 0.2
+    plant = PinocchioPlant(PlantConfig(friction=friction, joint_damping=1e5), toro)
+    v = np.zeros(33)
+    v[1] = speed
+    plant.reset(toro.q_nominal, v)
+    stop = speed / (friction * 9.81)
+    for _ in range(round(0.95 * stop / plant.dt)):
+        q = plant.q
+        plant.step(np.zeros(27))
         _, velocities = corner_motion(plant, q)
         for wrench, corners in zip(plant.contact_wrenches, velocities, strict=True):
             slip = corners[:, :2].mean(axis=0)
-            speed = np.linalg.norm(slip)
-            # Corners of one sole slide alike unless it turns or tips.
-            alike = np.ptp(corners[:, :2], axis=0).max() < 1e-3 * speed
-            if wrench[2] < 10.0 or speed < 1e-3 or not alike:
-                continue
-            slides += 1
-            np.testing.assert_allclose(
-                wrench[:2], -friction * wrench[2] * slip / speed, atol=2e-3 * friction * wrench[2]
-            )
-    assert slides > 50
+            braking = -friction * wrench[2] * slip / np.linalg.norm(slip)
+            assert wrench[2] > 100.0
+            np.testing.assert_allclose(wrench[:2], braking, atol=1e-3 * friction * wrench[2])
+    assert plant.v[1] == pytest.approx(0.05 * speed, abs=2e-3)
+    for _ in range(round(0.1 * stop / plant.dt)):
+        plant.step(np.zeros(27))
+    assert np.abs(plant.v[:2]).max() < 1e-3
 
 
 def test_dropped_robot_lands_and_loses_energy(toro: Robot) -> None:

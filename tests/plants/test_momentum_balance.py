@@ -87,16 +87,16 @@ def drift(robot: Robot, step_s: float, seed: int) -> Array:
     plant.reset(robot.q_nominal, v)
     data, torques = robot.model.createData(), np.zeros(robot.model.nv - 6)
 
-    def invariants() -> tuple[Array, Array, float]:
+    def invariants() -> tuple[Array, Array, Array]:
         h = pin.computeCentroidalMomentum(robot.model, data, plant.q, plant.v)
         energy = pin.computeKineticEnergy(robot.model, data, plant.q, plant.v)
-        return np.array(h.linear), np.array(h.angular), float(energy)
+        return np.array(h.linear), np.array(h.angular), np.array([energy])
 
     start, worst = invariants(), np.zeros(3)
     for _ in range(round(1.0 / step_s)):
         plant.step(torques)
         for i, (now, then) in enumerate(zip(invariants(), start, strict=True)):
-            change = np.linalg.norm(np.subtract(now, then)) / np.linalg.norm(then)
+            change = np.linalg.norm(now - then) / np.linalg.norm(then)
             worst[i] = max(worst[i], float(change))
     return worst
 

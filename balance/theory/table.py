@@ -1,4 +1,4 @@
-"""``balance theory``: every identity of the papers as a number, on random states of a robot."""
+"""Every identity of the papers in one table of residuals."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from balance import (
-    theory_centroidal,
-    theory_garofalo,
-    theory_motion,
-    theory_related,
-    theory_saccon,
-    theory_traversaro,
-)
-from balance.theory_checks import Check, random_states
+from balance.theory import centroidal, garofalo, motion, related, saccon, traversaro
+from balance.theory.checks import Check, random_states
 
 
 def _by_equation(*parts: tuple[Check, ...]) -> tuple[Check, ...]:
@@ -32,9 +25,9 @@ def _by_equation(*parts: tuple[Check, ...]) -> tuple[Check, ...]:
 
 
 CHECKS = (
-    *_by_equation(theory_garofalo.CHECKS, theory_motion.CHECKS, theory_related.CHECKS),
-    *_by_equation(theory_traversaro.CHECKS, theory_centroidal.CHECKS),
-    *theory_saccon.CHECKS,
+    *_by_equation(garofalo.CHECKS, motion.CHECKS, related.CHECKS),
+    *_by_equation(traversaro.CHECKS, centroidal.CHECKS),
+    *saccon.CHECKS,
 )
 """Every identity that ``balance theory`` tries."""
 

@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from balance.dynamics.generalised_jacobian import generalised_jacobian
 from balance.dynamics.kinetic_energy import kinetic_energy
-from balance.theory_checks import (
+from balance.theory.checks import (
     CheckList,
     State,
     largest,

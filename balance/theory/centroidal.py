@@ -8,8 +8,8 @@ import pinocchio as pin
 from balance.dynamics.base_frame import change_base
 from balance.dynamics.checks import Array
 from balance.dynamics.momentum import com_wrench_map
-from balance.theory_checks import CheckList, State, largest, relative_difference, worst_part
-from balance.theory_traversaro import shift
+from balance.theory.checks import CheckList, State, largest, relative_difference, worst_part
+from balance.theory.traversaro import shift
 
 _list = CheckList("Traversaro2016")
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from balance.dynamics.checks import Array, check_floating_base
 from balance.errors import FrameError, InputError
-from balance.theory_states import State, Workspace
+from balance.theory.states import State, Workspace
 
 _JOINT_ACCELERATION = 10.0
 """Size of the torques: what would accelerate each joint, were it alone, by so many rad/s^2."""

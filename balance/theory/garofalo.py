@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from balance.dynamics.checks import Array
 from balance.dynamics.momentum import com_wrench_map, dynamically_consistent_inverse
-from balance.theory_checks import (
+from balance.theory.checks import (
     ANGULAR,
     JOINTS,
     LINEAR,

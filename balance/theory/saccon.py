@@ -22,7 +22,7 @@ from balance.dynamics.connection import (
 )
 from balance.dynamics.curvature import curvature, momentum_derivatives
 from balance.dynamics.three_link import three_link, three_link_curvature
-from balance.theory_checks import (
+from balance.theory.checks import (
     FINITE_DIFFERENCE_BOUND,
     CheckList,
     State,

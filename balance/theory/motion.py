@@ -14,7 +14,7 @@ from balance.dynamics.checks import Array
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.free_flight import free_flight
 from balance.dynamics.momentum import centroidal_momentum
-from balance.theory_checks import (
+from balance.theory.checks import (
     FINITE_DIFFERENCE_BOUND,
     CheckList,
     State,

@@ -13,7 +13,7 @@ from balance.dynamics.base_frame import BaseChange, change_base
 from balance.dynamics.checks import Array, frame_id
 from balance.dynamics.representations import convert_velocity
 from balance.dynamics.rigid_body import mixed_inertia, mixed_wrench
-from balance.theory_checks import (
+from balance.theory.checks import (
     FINITE_DIFFERENCE_BOUND,
     CheckList,
     State,
@@ -22,7 +22,7 @@ from balance.theory_checks import (
     relative_sum,
     worst_part,
 )
-from balance.theory_motion import DIFFERENCE_STATES, rate_along_motion
+from balance.theory.motion import DIFFERENCE_STATES, rate_along_motion
 
 _list = CheckList("Traversaro2016")
 

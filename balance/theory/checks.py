@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from balance.dynamics.checks import Array
 from balance.errors import InputError
-from balance.theory_sampling import random_states
-from balance.theory_states import State
+from balance.theory.sampling import random_states
+from balance.theory.states import State
 
 __all__ = [
     "ANALYTIC_BOUND",
