@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,9 @@ from balance.experiment import Progress as ProgressCallback
 from balance.recording import Recording
 from balance.robots import load_robot, robot_files
 
-console = Console()
+PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
+
+console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 OUTCOME_STYLE = {"recovered": "bold green", "upright": "yellow", "fell": "red", "aborted": "red"}
 

@@ -75,7 +75,7 @@ def all_hold(rows: list[Row]) -> bool:
 def print_table(rows: list[Row], console: Console) -> bool:
     """Print one line per identity and the verdict; returns whether all hold."""
     table = Table(title="Identities of the papers: largest relative residual")
-    table.add_column("equation", no_wrap=True)
+    table.add_column("equation", max_width=18)
     table.add_column("statement", ratio=1)
     table.add_column("states", justify="right")
     table.add_column("residual", justify="right", no_wrap=True)
