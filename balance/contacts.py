@@ -46,6 +46,10 @@ class ContactSurface:
         """Pose of S in the world, from a ``data`` whose frame placements are up to date."""
         return data.oMf[self.frame_id] * self.placement
 
+    def pose_on_plane(self, data: pin.Data) -> pin.SE3:
+        """Pose of S relative to the plane that it touches."""
+        return self.plane.actInv(self.pose(data))
+
 
 @dataclass(frozen=True)
 class WrenchCone:

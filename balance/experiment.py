@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -18,7 +19,8 @@ from balance.plants import make_plant
 from balance.plants.interface import BodyImpulse, Plant
 from balance.pushes import Push, make_pushes
 from balance.recording import Recording, derive
-from balance.robots import Robot, load_robot
+from balance.robots import Robot
+from balance.stance import robot_of
 
 Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
@@ -34,7 +36,7 @@ class Experiment:
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self.config = config
-        self.robot: Robot = load_robot(config.robot, robot_folders)
+        self.robot: Robot = robot_of(config, robot_folders)
         self.controller: Controller = make_controller(config, self.robot)
         self.plant: Plant = make_plant(config.plant, self.robot)
         self.pushes: list[Push] = make_pushes(config, self.robot)
@@ -59,7 +61,7 @@ class Experiment:
     def _loop(self, log: _Log, progress: Progress | None, began: float) -> str:
         config, plant, controller = self.config, self.plant, self.controller
         period, substeps, dt = config.control_period_s, config.n_substeps, config.plant.step_s
-        fell_at, cause = np.inf, ""
+        fell_at, end = np.inf, "finished"
         for i in range(config.n_periods):
             t = i * period
             q, v = plant.q, plant.v
@@ -68,37 +70,43 @@ class Experiment:
             log.control_time[i] = clock.perf_counter() - started
             log.write(i, t, q, v, output)
             for substep in range(substeps):
-                # Times come from counters, so that no rounding error adds up over a long run.
-                begin = (i * substeps + substep) * dt
-                impulses = self._impulses(begin, begin + dt, log, i)
+                # Times come from counters: no rounding error adds up over a long run, and a step
+                # ends exactly where the next one begins.
+                step = i * substeps + substep
+                impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
                 plant.step(output.torques, impulses)
                 log.contact_wrenches[i] += plant.contact_wrenches
             log.contact_wrenches[i] /= substeps
             log.rows = i + 1
             if not np.isfinite(plant.v.sum()):
                 return "aborted: the simulation diverged (a velocity is not finite)"
+            now = (i + 1) * period
             if fell_at == np.inf and (why := self._fallen(plant.q)):
-                fell_at, cause = t, why
-            if t >= fell_at + config.stop_after_fall_s:
-                return f"fell: {cause}"
+                fell_at, end = now, f"fell at {now:.6g} s: {why}"
+            if now >= fell_at + config.stop_after_fall_s:
+                return end
             if progress and i % PROGRESS_EVERY == 0:
                 progress(t, clock.perf_counter() - began)
-        return f"fell: {cause}" if cause else "finished"
+        return end
 
     def _impulses(self, begin: float, end: float, log: _Log, row: int) -> list[BodyImpulse]:
         impulses = []
         for push in self.pushes:
-            # An instant at the very start of a step belongs to that step.
             size = push.between(begin, end)
-            if push.start == push.end and begin <= push.start < end:
-                size = push.impulse
-            elif push.start == push.end:
-                size = 0.0
             if size != 0.0:
                 vector = size * push.direction
                 impulses.append(BodyImpulse(push.body, push.point, vector, push.in_body_axes))
+                if push.in_body_axes:
+                    vector = self._body_rotation(push.body) @ vector
                 log.push_force[row] += vector / self.config.control_period_s
         return impulses
+
+    def _body_rotation(self, body: str) -> Array:
+        """Rotation matrix of a body in the world at the plant's state."""
+        model, data = self.robot.model, self.robot.model.createData()
+        pin.forwardKinematics(model, data, self.plant.q)
+        placement = pin.updateFramePlacement(model, data, model.getFrameId(body))
+        return np.array(placement.rotation)
 
     def _fallen(self, q: Array) -> str:
         """Why the robot counts as fallen in configuration ``q``; empty if it does not."""

@@ -47,8 +47,8 @@ def judge(recording: Recording) -> Verdict:
     last = float(recording.time[-1]) if recording.time.size else 0.0
     if kind == "aborted":
         return Verdict("aborted", last, cause)
-    if kind == "fell":
-        return Verdict("fell", last, cause)
+    if kind.startswith("fell at "):
+        return Verdict("fell", float(kind.split()[2]), cause)
     touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
     if touched.size:
         return Verdict("fell", float(recording.time[touched[0]]), "a body touched the ground")
@@ -124,6 +124,7 @@ def support_reach(robot: Robot, direction: Array) -> float:
         [
             sole.corners @ sole.pose(data).rotation.T + sole.pose(data).translation
             for sole in robot.soles
+            if sole.name.endswith("sole")  # a hand on a table is no ankle
         ]
     )[:, :2]
     hull = ConvexHull(corners - robot.com()[:2])

@@ -28,7 +28,7 @@ class Push:
     """A push of total impulse ``impulse`` (N s) along ``direction`` from ``start`` to ``end`` (s).
 
     ``shape`` says how it is spread: ``constant`` or ``half_sine``; with start = end all of it falls
-    into the step that contains that instant.
+    into the step that contains that instant, its beginning included.
     """
 
     body: str

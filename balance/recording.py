@@ -47,7 +47,7 @@ class Recording:
     sole_slip: Array
     lowest_body: Array
     end: str
-    """Why the run ended: ``finished``, ``fell: cause`` or ``aborted: cause``."""
+    """Why the run ended: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
     timing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -94,7 +94,7 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
     )
     others = _bodies_off_the_ground(robot)
     pin.framesForwardKinematics(model, data, robot.q_nominal)
-    start = [sole.pose(data).translation[:2].copy() for sole in robot.soles]
+    start = [sole.pose_on_plane(data).translation[:2].copy() for sole in robot.soles]
     for i in range(n):
         desired = path.at(float(time[i]))
         pin.ccrba(model, data, q[i], v[i])
@@ -104,7 +104,7 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
         out.rotation_error[i] = pin.log3(desired.rotation.T @ R_WB)
         out.momentum[i] = data.hg.vector
         for j, sole in enumerate(robot.soles):
-            pose = sole.pose(data)
+            pose = sole.pose_on_plane(data)
             heights = sole.corners @ pose.rotation[2] + pose.translation[2]
             out.sole_lift[i, j] = heights.max()
             out.sole_slip[i, j] = np.hypot(*(pose.translation[:2] - start[j]))

@@ -27,7 +27,8 @@ from balance.config import ExperimentConfig, load_config
 from balance.errors import FileError, ResultError
 from balance.pushes import make_pushes
 from balance.recording import Recording
-from balance.robots import Robot, load_robot
+from balance.robots import Robot
+from balance.stance import robot_of
 
 Array = NDArray[np.float64]
 XYZ = ("x", "y", "z")
@@ -111,7 +112,7 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
     if not (folder / "log.parquet").is_file():
         raise ResultError(f"{folder} is not a result folder: it has no log.parquet")
     config = load_config(folder / "config.yaml")
-    robot = load_robot(config.robot, robot_folders)
+    robot = robot_of(config, robot_folders)
     try:
         table = pq.read_table(folder / "log.parquet")
     except (pa.ArrowException, OSError) as error:

@@ -73,6 +73,7 @@ class RobotFile(Strict):
     base_body: str
     push_body: str
     soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
+    surfaces: dict[str, SoleFile] = Field(default_factory=dict)
     lock: dict[str, float] = Field(default_factory=dict)
     posture: dict[str, float] = Field(default_factory=dict)
     stand: StandFile | None = None
@@ -84,7 +85,8 @@ class Robot:
     """A floating-base robot that can be balanced.
 
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles on the ground plane z = 0;
-    ``soles`` are its contact surfaces; ``mass`` is in kg.
+    ``soles`` are the contact surfaces that bear it there, ``surfaces`` all that it has; ``mass`` is in
+    kg.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Robot:
     model: pin.Model
     q_nominal: Array
     soles: tuple[ContactSurface, ...]
+    surfaces: tuple[ContactSurface, ...]
     mass: float
     base_body: str
     push_body: str
@@ -190,13 +193,15 @@ def _build(spec: RobotFile, path: Path) -> Robot:
     model.name = spec.name
     for body in (spec.base_body, spec.push_body):
         frame_id(model, body)
-    soles = tuple(_sole(model, label, sole) for label, sole in spec.soles.items())
+    soles = tuple(_surface(model, f"{name} sole", sole) for name, sole in spec.soles.items())
+    others = tuple(_surface(model, name, surface) for name, surface in spec.surfaces.items())
     robot = Robot(
         name=spec.name,
         description=spec.description,
         model=model,
         q_nominal=_nominal_posture(model, spec, soles),
         soles=soles,
+        surfaces=soles + others,
         mass=float(pin.computeTotalMass(model)),
         base_body=spec.base_body,
         push_body=spec.push_body,
@@ -260,12 +265,10 @@ def _lock(model: pin.Model, lock: Mapping[str, float]) -> pin.Model:
     return pin.buildReducedModel(model, ids, q)
 
 
-def _sole(model: pin.Model, label: str, sole: SoleFile) -> ContactSurface:
+def _surface(model: pin.Model, name: str, sole: SoleFile) -> ContactSurface:
     placement = pin.SE3(pin.rpy.rpyToMatrix(*sole.rpy), np.array(sole.centre))
     index = frame_id(model, sole.frame)
-    return ContactSurface(
-        f"{label} sole", sole.frame, index, placement, sole.length / 2, sole.width / 2
-    )
+    return ContactSurface(name, sole.frame, index, placement, sole.length / 2, sole.width / 2)
 
 
 def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from balance.config.laws import Law
 from balance.config.plant import Plant
 from balance.config.pushes import Push
+from balance.config.stance import Stance
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, known_names
 from balance.paths import data_folder
@@ -34,6 +36,7 @@ class ExperimentConfig(Strict):
     control_period_s: Annotated[float, Field(gt=0, le=0.1)] = 0.001
     seed: Annotated[int, Field(ge=0)] = 0
     stop_after_fall_s: NonNegative = 0.0
+    stance: Stance | None = None
     plant: Plant = Plant()
     controller: Law
     pushes: tuple[Push, ...] = ()
@@ -64,8 +67,8 @@ class ExperimentConfig(Strict):
 
     @property
     def n_periods(self) -> int:
-        """Number of control periods of the run."""
-        return max(1, round(self.duration_s / self.control_period_s))
+        """Number of control periods of the run; the last one may end after ``duration_s``."""
+        return max(1, math.ceil(self.duration_s / self.control_period_s - 1e-9))
 
     @property
     def n_substeps(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
     cop = 1e3 * recording.cop[:, sole]
     # Pieces overlap by a row, so that the path has no gaps.
     edges = np.unique(np.linspace(0, max(len(cop) - 1, 0), COP_PIECES + 1).astype(int))
-    pieces = [cop[a : b + 1] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    pieces = [cop[a : b + 1] for a, b in pairwise(edges)]
     path = LineCollection(pieces, cmap="viridis", lw=1.2, zorder=3, capstyle="round")
     path.set_array(recording.time[edges[:-1]] if pieces else np.empty(0))
     path.set_clim(0.0, end_time(recording))

@@ -22,7 +22,7 @@ def limbs(names: Sequence[str]) -> dict[str, list[int]]:
     Joints that no name places follow in chunks, under the numbers of their first and last.
     """
     found: dict[str, list[int]] = {limb: [] for limb in LIMBS}
-    others = []
+    others: list[int] = []
     for index, name in enumerate(names):
         found.get(_limb(name), others).append(index)
     for start in range(0, len(others), CHUNK):

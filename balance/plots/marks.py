@@ -154,7 +154,7 @@ def axis_handles() -> list[Line2D]:
 
 
 def cap(axes: Axes, values: Array, most: float) -> None:
-    """Keep an axis of forces (N) within +-``most`` where ``values`` exceed it, and state their peak.
+    """Keep an axis of forces (N) within +-``most`` if ``values`` exceed it, and state their peak.
 
     An impact of a few milliseconds would otherwise flatten everything else.
     """

@@ -106,9 +106,9 @@ def _contacts(column: Sequence[Axes], recordings: Sequence[Recording], name: str
             kept.append(values)
         column[3].plot(*(1e3 * recording.cop[:, sole].T), **style, lw=1.0, zorder=3)
     usual = np.max([usual_force(recording) for recording in recordings], axis=0)
-    for axes, values, most in zip(column[:2], drawn[:2], usual, strict=True):
+    for axes, forces, most in zip(column[:2], drawn[:2], usual, strict=True):
         few_ticks(axes)
-        cap(axes, np.concatenate(values), most)
+        cap(axes, np.concatenate(forces), most)
     mark_friction_limit(column[2], np.concatenate(drawn[2]))
     for shape, colour in shapes.items():
         draw_sole(column[3], shape, colour if len(shapes) > 1 else QUIET_COLOUR)

@@ -23,7 +23,7 @@ AXIS_COLOURS = ("#D55E00", "#009E73", "#0072B2")
 PUSH_COLOUR, PUSH_TEXT_COLOUR = "#E69F00", "#8F6300"
 LIMITED_COLOUR = "#CC79A7"
 QUIET_COLOUR = "0.35"
-# Tol's muted palette: apart from the colours of the axes, and from one another.
+# From Tol's palettes: apart from the colours of the axes, and from one another.
 JOINT_COLOURS = (
     "#332288", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#882255", "#44AA99", "#999933",
 )  # fmt: skip
@@ -32,7 +32,7 @@ DASHES = ("-", "--", ":", "-.")
 # Words above a panel; names from a user's files are never taken for formulas.
 CAPTION: dict[str, Any] = {"fontsize": 7.0, "color": QUIET_COLOUR, "parse_math": False}
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",
     "mathtext.fontset": "dejavusans",
     "font.size": 8.5,

@@ -63,7 +63,7 @@ class WrenchDistribution:
             for name in cone.names
         )
         self.n = 6 * len(surfaces)
-        capacity = np.concatenate([_capacity(surface, share_friction) for surface in surfaces])
+        capacity = np.concatenate(_capacities(surfaces, share_friction))
         self._share_weight = 1.0 / capacity**2
         self._inverse_share_weight = capacity**2
         self._weight = np.repeat([linear_weight, angular_weight], 3)
@@ -104,7 +104,19 @@ class WrenchDistribution:
         return [self.names[index] for index in active]
 
 
-def _capacity(surface: ContactSurface, friction: float) -> Array:
-    """What a contact bears per newton of normal force: (f_x, f_y, f_z, tau_x, tau_y, tau_z)."""
-    X, Y = surface.half_length, surface.half_width
-    return np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
+def _capacities(surfaces: Sequence[ContactSurface], friction: float) -> list[Array]:
+    """How much each contact is to bear: (f_x, f_y, f_z, tau_x, tau_y, tau_z) in relative units.
+
+    Normal forces go by area, so that a hand bears less than a foot; the other components by what
+    the friction cone and the rectangle allow per newton of normal force.
+    """
+    areas = np.array([surface.half_length * surface.half_width for surface in surfaces])
+    return [
+        share * np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
+        for share, X, Y in zip(
+            areas / areas.max(),
+            (surface.half_length for surface in surfaces),
+            (surface.half_width for surface in surfaces),
+            strict=True,
+        )
+    ]

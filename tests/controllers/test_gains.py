@@ -8,7 +8,8 @@ import pytest
 
 from balance.config import Gains
 from balance.controllers.gains import gain_matrices
-from balance.controllers.posture import PostureImpedance, leg_joints
+from balance.controllers.posture import PostureImpedance
+from balance.controllers.support import supporting_joints
 from balance.robots import Robot
 
 TABLE_1 = {
@@ -45,7 +46,7 @@ def test_posture_gains_are_per_unit_of_joint_inertia(any_robot: Robot) -> None:
     posture = PostureImpedance(any_robot, frequency, ratio)
     model = any_robot.model
     inertia = np.diag(pin.crba(model, model.createData(), any_robot.q_nominal))[6:]
-    free = np.setdiff1d(np.arange(model.nv - 6), leg_joints(any_robot))
+    free = np.setdiff1d(np.arange(model.nv - 6), supporting_joints(any_robot))
     omega = np.sqrt(posture.stiffness / inertia)[free]
     np.testing.assert_allclose(omega, 2.0 * np.pi * frequency, rtol=1e-12)
     np.testing.assert_allclose(
