@@ -85,7 +85,7 @@ class Robot:
     """A floating-base robot that can be balanced.
 
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles on the ground plane z = 0;
-    ``soles`` are the contact surfaces that bear it there, ``surfaces`` all that it has; ``mass`` is in
+    ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
     kg.
     """
 
