@@ -25,13 +25,15 @@ def changed(base: ExperimentConfig, **values: Any) -> ExperimentConfig:
 
 @pytest.fixture(scope="module")
 def pushed(toro_config: ExperimentConfig) -> Recording:
-    """The first 1.5 s of the paper's experiment, in which all peaks occur."""
-    return run(changed(toro_config, duration_s=1.5))
+    """The paper's experiment."""
+    return run(toro_config)
 
 
-def test_push_of_the_paper_peaks_where_the_paper_says(pushed: Recording) -> None:
-    """Garofalo2015, Fig. 2: 0.045 m, 14.5 kg m/s, 0.11 rad; ranges for what is not published."""
+def test_push_of_the_paper_ends_as_the_paper_says(pushed: Recording) -> None:
+    """Garofalo2015, Fig. 2: 0.045 m, 14.5 kg m/s, 0.11 rad, 4.7 s; ranges for the unpublished."""
     summary = pushed.summary()
+    assert summary["outcome"] == "recovered"
+    assert 3.5 < summary["settling_time_s"]["10"] < 6.0
     assert 0.035 < summary["peak_com_error_axes_m"][1] < 0.055
     assert 12.0 < summary["peak_linear_momentum"] < 17.0
     assert 0.05 < summary["peak_rotation_axes_rad"][0] < 0.15
@@ -41,11 +43,11 @@ def test_push_of_the_paper_peaks_where_the_paper_says(pushed: Recording) -> None
 
 def test_recording_belongs_to_its_states(pushed: Recording) -> None:
     """Rows are states before the period's torques; contacts carry the weight while it stands."""
-    np.testing.assert_allclose(pushed.time, 1e-3 * np.arange(1500), rtol=1e-12)
+    np.testing.assert_allclose(pushed.time, 1e-3 * np.arange(10_000), rtol=1e-12)
     np.testing.assert_array_equal(pushed.q[0], pushed.robot.q_nominal)
     before_push = pushed.contact_wrenches[100:500, :, 2].sum(axis=1)
     np.testing.assert_allclose(before_push, pushed.robot.mass * 9.81, rtol=1e-3)
-    assert pushed.cop.shape == (1500, 2, 2)
+    assert pushed.cop.shape == (10_000, 2, 2)
     np.testing.assert_allclose(pushed.push_force[:500], 0.0)
     assert pushed.push_force[500:520, 1].min() > 0.0
     np.testing.assert_allclose(pushed.push_force[520:], 0.0)
@@ -80,19 +82,19 @@ def test_huge_push_is_a_fall_with_time_and_cause(
     assert last == pytest.approx(summary["time_of_fall_s"] + stop_after, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["toro_front", "talos_push", "icub_push", "g1_push"])
+def test_every_robot_takes_its_push(name: str) -> None:
+    summary = run(load_config(name, {"duration_s": 3.0})).summary()
+    assert summary["outcome"] == "recovered"
+    assert summary["peak_com_error_m"] > 0.01
+    assert summary["final_com_error_m"] < 0.5 * summary["peak_com_error_m"]
+
+
 @pytest.mark.parametrize("step_s", [1e-3, 2e-3])
-def test_slower_control_loop_recovers_as_well(toro_config: ExperimentConfig, step_s: float) -> None:
-    """500 Hz, with a simulation that is as fast or twice as fast; a tenth of the paper's hit."""
-    config = changed(
-        toro_config,
-        control_period_s=2e-3,
-        plant__step_s=step_s,
-        pushes__0__energy_J=0.2,
-        pushes__0__time_s=0.1,
-        duration_s=1.5,
-    )
+def test_control_at_500_hz_recovers_as_well(toro_config: ExperimentConfig, step_s: float) -> None:
+    config = changed(toro_config, control_period_s=2e-3, plant__step_s=step_s, duration_s=4.0)
     recording = run(config)
-    assert recording.time.size == 750
+    assert recording.time.size == 2000
     assert recording.summary()["outcome"] == "recovered"
 
 
