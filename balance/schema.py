@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union
 
@@ -75,8 +76,12 @@ def load_yaml_mapping(path: Path) -> dict[str, Any]:
     text = read_text(path)
     value = parse_yaml(text, str(path))
     if not isinstance(value, dict):
-        kind = "empty" if value is None else f"a {type(value).__name__}"
-        raise ConfigError(f"{path} is {kind}; its top level must be a mapping of keys to values")
+        kind = (
+            "is empty"
+            if value is None
+            else f"holds {'a list' if isinstance(value, list) else repr(value)[:60]}"
+        )
+        raise ConfigError(f"{path} {kind}; its top level must be a mapping of keys to values")
     return {str(key): item for key, item in value.items()}
 
 
@@ -98,22 +103,68 @@ def read_text(path: Path) -> str:
 
 
 def validate(cls: type[T], value: object, source: str) -> T:
-    """``value`` as a ``cls``, or a :class:`ConfigError` about its first mistake."""
+    """``value`` as a ``cls``, or a :class:`ConfigError` about its first mistake.
+
+    Types are taken strictly: neither "10" nor true is a number.
+    """
     try:
-        return cls.model_validate(value)
+        return cls.model_validate(_with_tuples(value), strict=True)
     except ValidationError as error:
         raise ConfigError(_sentence(cls, error, source)) from None
 
 
+def _with_tuples(value: Any) -> Any:
+    """``value`` with tuples for lists, which is what the frozen objects hold."""
+    if isinstance(value, Mapping):
+        return {key: _with_tuples(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_with_tuples(item) for item in value)
+    return value
+
+
+def _with_lists(value: Any) -> Any:
+    """``value`` as YAML shows it."""
+    if isinstance(value, Mapping):
+        return {key: _with_lists(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_with_lists(item) for item in value]
+    return value
+
+
+# Pydantic's words for a type, in those of YAML.
+_KINDS = {
+    "tuple_type": "it must be a list",
+    "model_type": "it must be a mapping of keys to values",
+    "model_attributes_type": "it must be a mapping of keys to values",
+    "dict_type": "it must be a mapping of keys to values",
+    "string_type": "it must be text",
+    "float_type": "it must be a number",
+    "int_type": "it must be a whole number",
+    "bool_type": "it must be true or false",
+}
+
+
 def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
     problems = error.errors(include_url=False)
-    # An unknown key is usually the cause of a missing one: speak of it first.
-    problems.sort(key=lambda item: item["type"] != "extra_forbidden")
-    first = problems[0]
-    key = ".".join(str(part) for part in _yaml_path(cls, first["loc"], first["type"]))
+    paths = [tuple(_yaml_path(cls, item["loc"], item["type"])) for item in problems]
+    # An unknown key is usually the cause of a missing one: speak of it first.  Of a union that
+    # fits in no way, speak of the member that went deepest.
+    order = sorted(
+        range(len(problems)),
+        key=lambda i: (
+            problems[i]["type"] != "extra_forbidden",
+            any(paths[i] == other[: len(paths[i])] != other for other in paths),
+        ),
+    )
+    first = problems[order[0]]
+    key = ".".join(str(part) for part in paths[order[0]])
     if first["type"] == "extra_forbidden":
         valid = _keys_at(cls, first["loc"][:-1])
         sentence = f"{source}: unknown key '{key}'{known_names(str(first['loc'][-1]), valid)}"
+    elif first["type"] == "missing" and isinstance(first["loc"][-1], int):
+        values = _with_lists(first["input"])
+        parent, _, index = key.rpartition(".")
+        sentence = f"{source}: '{parent}' = {values}: value number {int(index) + 1} is missing"
     elif first["type"] == "missing":
         sentence = f"{source}: key '{key}' is missing"
     elif first["type"] == "union_tag_not_found":
@@ -126,14 +177,20 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
             f"valid: {context['expected_tags']}"
         )
     else:
-        message = first["msg"].removeprefix("Value error, ")
+        message = _KINDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+        message = message.replace("Input should", "it must")
         message = message[0].lower() + message[1:]
-        shown = repr(first["input"])
+        shown = repr(_with_lists(first["input"]))
         at = f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "")
         sentence = f"{source}: {at}: {message}" if key else f"{source}: {message}"
-    others = {tuple(_yaml_path(cls, item["loc"], item["type"])) for item in problems}
-    more = len(others) - 1
+    more = len({path for path in paths if not _within(path, paths[order[0]])})
     return sentence + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
+
+
+def _within(path: tuple[int | str, ...], other: tuple[int | str, ...]) -> bool:
+    """Whether one of two keys is the other or lies above it."""
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]
 
 
 def _members(annotation: Any) -> list[Any]:
@@ -202,8 +259,9 @@ def _keys_at(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
 
 
 def _tag_of(model: type[BaseModel]) -> object:
-    """The fixed value of a model's discriminator, if its first field is a one-valued literal."""
+    """The fixed value of a model's discriminator, the field whose literal has one value."""
     for model_field in model.model_fields.values():
-        if typing.get_origin(model_field.annotation) is typing.Literal:
-            return typing.get_args(model_field.annotation)[0]
+        values = typing.get_args(model_field.annotation)
+        if typing.get_origin(model_field.annotation) is typing.Literal and len(values) == 1:
+            return values[0]
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,11 +80,11 @@ class ExperimentConfig(Strict):
 def find_config(path: str | Path) -> Path:
     """A config file by path, or by the name of one that ships with the package."""
     path = Path(path)
-    if path.exists() or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+    if os.path.exists(path) or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return path
     folder = data_folder("configs")
     shipped = folder / f"{path}.yaml"
-    if not shipped.is_file():
+    if not os.path.isfile(shipped):
         names = [p.stem for p in folder.glob("*.yaml")]
         raise FileError(f"no file or shipped config '{path}'{known_names(str(path), names)}")
     return shipped
@@ -101,7 +102,10 @@ def parse_config(
     """The experiment in a mapping; ``source`` names it in errors."""
     tree: Any = _copy(value)
     for key, item in (overrides or {}).items():
-        _set(tree, key, item)
+        try:
+            _set(tree, key, item)
+        except ConfigError as error:
+            raise ConfigError(f"{source}: {error}") from None
     return validate(ExperimentConfig, tree, source)
 
 
@@ -127,14 +131,15 @@ def _copy(value: Any) -> Any:
 def _set(tree: Any, key: str, value: Any) -> None:
     """Set a dotted key in nested mappings and lists; the schema judges new keys later."""
     *parents, last = key.split(".")
-    here = tree
+    here, above = tree, ""
     for part in parents:
         if isinstance(here, list):
             here = here[_list_index(here, part, key)]
         elif isinstance(here, dict):
             here = here.setdefault(part, {})
         else:
-            raise ConfigError(f"cannot set '{key}': there is nothing below '{part}'")
+            raise ConfigError(f"cannot set '{key}': '{above}' is {here!r}, not a mapping or list")
+        above = part
     if isinstance(here, list):
         here[_list_index(here, last, key)] = _copy(value)
     elif isinstance(here, dict):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
 from balance.config.values import Gain, NonNegative, Positive, Vector3
+from balance.errors import known_names
 from balance.schema import Strict
 
-LAWS: dict[str, str] = {"momentum": "momentum-based balancing, Garofalo2015 (38)-(39)"}
+LAWS: dict[str, str] = {
+    "momentum": "momentum-based balancing, Garofalo2015 (38)-(39)",
+    "ott2011": "PD on CoM and base orientation, Garofalo2015 (35)-(37)",
+    "virtual_model": "virtual springs and dampers at the base, RobotDynamicsETH (3.115)-(3.120)",
+}
 
 
 class Build(Strict):
@@ -77,15 +83,32 @@ class LawBase(Strict):
     impedance: Impedance | None = None
     setpoints: tuple[Setpoint, ...] = ()
 
+    @field_validator("setpoints")
+    @classmethod
+    def _one_after_the_other(cls, moves: tuple[Setpoint, ...]) -> tuple[Setpoint, ...]:
+        in_time = sorted(moves, key=lambda move: move.time_s)
+        for first, second in pairwise(in_time):
+            if second.time_s < first.time_s + first.duration_s:
+                raise ValueError(
+                    f"the move at time_s = {second.time_s} begins before the one at "
+                    f"{first.time_s} has ended, at {first.time_s + first.duration_s:g} s"
+                )
+        return moves
+
 
 class MomentumLaw(LawBase):
-    """The momentum-based balancing law."""
+    """The momentum-based balancing law.
+
+    With ``tracking`` no term is neglected: the momentum of a moving setpoint is fed forward, and
+    the torques are the full inverse dynamics.
+    """
 
     law: Literal["momentum"]
+    tracking: bool = False
 
 
 class OttLaw(LawBase):
-    """PD on CoM and base orientation with their velocities."""
+    """PD on CoM and base orientation with the velocities of both in place of the momentum."""
 
     law: Literal["ott2011"]
 
@@ -117,8 +140,7 @@ class CaptureLaw(LawBase):
 def _known_law(value: Any) -> Any:
     law = value.get("law") if isinstance(value, Mapping) else None
     if isinstance(law, str) and law not in LAWS:
-        told = "; ".join(f"{name}: {text}" for name, text in LAWS.items())
-        raise ValueError(f"unknown law '{law}'; known laws are {told}")
+        raise ValueError(f"unknown law '{law}'{known_names(law, LAWS)}")
     return value
 
 

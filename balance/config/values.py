@@ -16,15 +16,14 @@ Vector3 = tuple[float, float, float]
 
 def _gain(value: Any) -> Any:
     """A 3 x 3 gain from a number, three numbers, or nine; symmetric positive definite."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
+    entries = np.array(value, dtype=object)
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in entries.flat)
+    array = entries.astype(float) if numbers else np.empty(0)
     if array.shape == ():
         array = array * np.eye(3)
     elif array.shape == (3,):
         array = np.diag(array)
-    if isinstance(value, bool) or array.shape != (3, 3):
+    if array.shape != (3, 3):
         raise ValueError("a gain is one number, three numbers or a 3 x 3 matrix of numbers")
     symmetric = np.isfinite(array).all() and np.allclose(array, array.T, rtol=1e-12, atol=0)
     if not symmetric or np.linalg.eigvalsh(array)[0] <= 0.0:

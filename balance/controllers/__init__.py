@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
 from balance.controllers.momentum import MomentumController
+from balance.controllers.ott2011 import OttController
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.setpoints import SetpointPath
+from balance.controllers.virtual_model import VirtualModelController
 from balance.robots import Robot
 
 __all__ = ["ControlOutput", "ControlStatus", "Controller", "make_controller"]
@@ -33,7 +36,13 @@ class Controller(Protocol):
         ...
 
 
+_CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
+    "momentum": MomentumController,
+    "ott2011": OttController,
+    "virtual_model": VirtualModelController,
+}
+
+
 def make_controller(config: ExperimentConfig, robot: Robot) -> Controller:
     """The law that ``config.controller`` describes, for ``robot``."""
-    laws: dict[str, type[MomentumController]] = {"momentum": MomentumController}
-    return laws[config.controller.law](config, robot)
+    return _CONTROLLERS[config.controller.law](config, robot)

@@ -1,4 +1,4 @@
-"""The momentum-based balancing law, Garofalo2015 (38)-(39)."""
+"""The momentum-based balancing law, Garofalo2015 (38)-(39), and its tracking form."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
+from balance.config import ExperimentConfig, MomentumLaw
+from balance.controllers.desired_momentum import desired_angular_momentum_rate
+from balance.controllers.inverse_dynamics import InverseDynamics
 from balance.controllers.orientation import relative_quaternion, spring_torque
+from balance.controllers.output import ControlOutput
+from balance.controllers.posture import PostureImpedance
 from balance.controllers.setpoints import Desired
 from balance.controllers.wrench_law import WrenchLaw
+from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
@@ -33,7 +39,34 @@ class MomentumController(WrenchLaw):
         tau = -(sum_i J_iq^T w_i - A_q^T Lambda_h w),   Lambda_h = diag(1/m, 1/m, 1/m, I_l^-1),
 
     where I_l is the locked inertia about the CoM.
+
+    The tracking form (``tracking: true``), which the paper names as future work, adds the rate of
+    the desired momentum (p_d, l_d) = (m dx_d/dt, I_l omega_d) to w_CoM and takes the torques from
+    the full joint rows of (25).  While the contacts hold they bear exactly the wrenches w_i, hence
+
+        m d^2e/dt^2 + m K_D de/dt + K_P e = 0   with   e = x - x_d,
+
+    and d(l - l_d)/dt = R_d tau_P - D (l - l_d).
     """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        super().__init__(config, robot)
+        law = config.controller
+        self._inverse_dynamics: InverseDynamics | None = None
+        if isinstance(law, MomentumLaw) and law.tracking:
+            impedance = law.impedance or robot.impedance
+            self._inverse_dynamics = InverseDynamics(
+                self.support, impedance.frequency_hz, impedance.damping_ratio
+            )
+            # The posture enters through the accelerations, not as a torque of its own.
+            self.posture = PostureImpedance(robot, 0.0, 0.0)
+        self._data = robot.model.createData()
+        self._state = (robot.q_nominal, np.zeros(robot.model.nv), 0.0)
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
+        self._state = (q, v, t)
+        return super().step(q, v, t)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """The right side of (38), without Lambda_h."""
@@ -46,18 +79,30 @@ class MomentumController(WrenchLaw):
         wanted = np.empty(6)
         wanted[:3] = support.weight - self.K_P.dot(support.com - desired.com)
         wanted[:3] -= self.K_D.dot(linear)
-        if desired.moving:
-            wanted[:3] += support.mass * desired.com_acceleration
         delta, eps = relative_quaternion(desired.quaternion, q[3:7])
         wanted[3:] = desired.rotation.dot(spring_torque(self.K_R, delta, eps))
         wanted[3:] -= self.D.dot(angular)
+        if desired.moving:
+            wanted[:3] += support.mass * desired.com_acceleration
+            if self._inverse_dynamics is not None:
+                wanted[3:] += self._desired_angular_momentum_rate()
         return wanted
 
     def balancing_torques(self, wrenches: Array) -> Array:
-        """tau = -sum_i J_iq_bar^T w_i, with J_iq_bar the joint columns of J_i A_Q^-1 (25)."""
+        """tau = -sum_i J_iq_bar^T w_i, with J_iq_bar the joint columns of J_i A_Q^-1 (25).
+
+        In the tracking form, the rest of the joint rows of (25) as well.
+        """
+        if self._inverse_dynamics is not None:
+            q, v, _ = self._state
+            return self._inverse_dynamics.torques(q, v, wrenches)
         support = self.support
         total = support.G.dot(wrenches.ravel())
         scaled = np.empty(6)
         scaled[:3] = total[:3] / support.mass
         scaled[3:] = dposv(support.locked_inertia, total[3:])[1]
         return np.asarray(scaled.dot(support.A_q) - support.joint_torques(wrenches))
+
+    def _desired_angular_momentum_rate(self) -> Array:
+        q, v, t = self._state
+        return desired_angular_momentum_rate(self.robot.model, self._data, q, v, self.path, t)

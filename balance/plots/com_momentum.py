@@ -114,7 +114,7 @@ def _mark_reference(axes: Axes, recording: Recording, quantity: Quantity, values
     size = quantity.scale * reference.values[quantity.peak]
     side = np.sign(values.flat[np.argmax(np.abs(values))])
     axes.axhline(side * size, color=QUIET_COLOUR, ls=(0, (4, 3)), lw=0.8, zorder=2, gid="reference")
-    words = [f"{reference.name} (dashed): {size:.3g} {quantity.unit}"]
+    words = [f"– – {reference.name}: {size:.3g} {quantity.unit}"]
     if quantity.settling in reference.values:
         words.append(f"{reference.values[quantity.settling]:.1f} s")
     axes.set_title(", ".join(words), loc="right", **CAPTION)

@@ -1,13 +1,11 @@
-"""Figures of one run: what is drawn where, and how it is written."""
+"""Figures of one run: what is drawn where."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -17,15 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from balance.controllers.output import ControlStatus
-from balance.plots import draw_run
 from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure, friction_use, ground_forces
-from balance.plots.style import AXIS_COLOURS, save
+from balance.plots.style import AXIS_COLOURS
 from balance.plots.torques import torques_figure
 from balance.recording import Recording
 
 FIGURES = (com_momentum_figure, contacts_figure, torques_figure)
-NAMES = ("com_momentum", "contacts", "torques")
 EDGE_TOLERANCE_IN = 0.02
 
 
@@ -35,33 +31,6 @@ def marks(axes: Axes, gid: str) -> list[Any]:
 
 def time_panels(figure: Figure) -> list[Axes]:
     return [axes for axes in figure.axes if "CoP" not in axes.get_xlabel() and axes.lines]
-
-
-@pytest.fixture(scope="module")
-def drawn(pushed: Recording, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return draw_run(pushed, tmp_path_factory.mktemp("run") / "new folder", pdf=True)
-
-
-def test_a_run_is_drawn_as_three_png_files_and_pdf_files_on_request(drawn: list[Path]) -> None:
-    assert {path.name for path in drawn} == {f"{n}.{end}" for n in NAMES for end in ("png", "pdf")}
-    for path in drawn:
-        head = path.read_bytes()[:24]
-        if path.suffix == ".pdf":
-            assert head.startswith(b"%PDF")
-        else:
-            assert head.startswith(b"\x89PNG\r\n\x1a\n")
-            assert int.from_bytes(head[16:20]) == 1000
-
-
-def test_equal_recordings_give_equal_bytes_whatever_the_users_style(
-    pushed: Recording, drawn: list[Path], tmp_path: Path
-) -> None:
-    with matplotlib.rc_context({"font.size": 20.0, "axes.grid": False, "savefig.dpi": 50}):
-        again = draw_run(pushed, tmp_path, pdf=True)
-        assert matplotlib.rcParams["font.size"] == 20.0
-    for a, b in zip(drawn, again, strict=True):
-        assert a.read_bytes() == b.read_bytes(), a.name
-        assert b"Date" not in a.read_bytes() and b"tEXt" not in a.read_bytes()
 
 
 def test_axes_are_labelled_with_units(pushed: Recording) -> None:
@@ -215,25 +184,8 @@ def test_saturated_joints_are_marked_where_they_saturate(pushed: Recording) -> N
     assert list(np.flatnonzero(np.isfinite(mark.get_ydata()))) == list(range(20, 30))
 
 
-def test_a_recording_without_rows_is_drawn(empty: Recording, tmp_path: Path) -> None:
-    assert len(draw_run(empty, tmp_path)) == 3
-    figure = com_momentum_figure(empty)
-    assert figure.get_suptitle().endswith("nothing recorded")
-    assert figure.axes[0].get_xlim() == (0.0, empty.config.duration_s)
-
-
-def test_names_in_a_users_files_are_not_taken_for_formulas(
-    pushed: Recording, tmp_path: Path
-) -> None:
-    assert pushed.config.reference is not None
-    reference = pushed.config.reference.model_copy(update={"name": "$odd_{name$"})
-    config = pushed.config.model_copy(update={"reference": reference})
-    robot = replace(pushed.robot, name="$\\nonsense$")
-    save(com_momentum_figure(replace(pushed, config=config, robot=robot)), tmp_path, "figure")
-
-
 @pytest.mark.parametrize("draw", FIGURES)
-@pytest.mark.parametrize("name", ["pushed", "fall", "empty", "talos"])
+@pytest.mark.parametrize("name", ["fall", "empty", "talos"])
 def test_nothing_is_cut_off(
     draw: Callable[[Recording], Figure], name: str, request: pytest.FixtureRequest
 ) -> None:
