@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from balance.contacts import ContactSurface
-from balance.dynamics.checks import frame_id, symmetrise
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.paths import data_folder
+from balance.robot_model import body_frame, joint_id, read_model
 from balance.schema import Strict, load_yaml_mapping, validate
 
 Array = NDArray[np.float64]
@@ -188,13 +188,17 @@ def load_robot(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Robot:
 
 def _build(spec: RobotFile, path: Path) -> Robot:
     urdf, packages = _find_urdf(spec.urdf, path)
-    model = _read_model(urdf)
-    model = _lock(model, spec.lock)
+    model = read_model(urdf, spec.lock)
     model.name = spec.name
-    for body in (spec.base_body, spec.push_body):
-        frame_id(model, body)
-    soles = tuple(_surface(model, f"{name} sole", sole) for name, sole in spec.soles.items())
-    others = tuple(_surface(model, name, surface) for name, surface in spec.surfaces.items())
+    for key in ("base_body", "push_body"):
+        body_frame(model, getattr(spec, key), key)
+    soles = tuple(
+        _surface(model, f"{name} sole", sole, f"soles.{name}") for name, sole in spec.soles.items()
+    )
+    others = tuple(
+        _surface(model, name, surface, f"surfaces.{name}")
+        for name, surface in spec.surfaces.items()
+    )
     robot = Robot(
         name=spec.name,
         description=spec.description,
@@ -210,8 +214,6 @@ def _build(spec: RobotFile, path: Path) -> Robot:
         package_dirs=packages,
         locked=dict(spec.lock),
     )
-    _check_inertia(robot)
-    _check_limits(robot)
     _check_level(robot)
     return robot
 
@@ -237,37 +239,9 @@ def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path
     return urdf, (share,)
 
 
-def _read_model(urdf: Path) -> pin.Model:
-    try:
-        return pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
-    except (ValueError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "not a URDF"
-        raise RobotError(f"the URDF {urdf} cannot be loaded: {reason}") from None
-
-
-def _joint_id(model: pin.Model, name: str, key: str) -> int:
-    names = list(model.names)[2:]
-    if name not in names:
-        raise ConfigError(
-            f"'{key}' names a joint '{name}' that does not exist{known_names(name, names)}"
-        )
-    return int(model.getJointId(name))
-
-
-def _lock(model: pin.Model, lock: Mapping[str, float]) -> pin.Model:
-    if not lock:
-        return model
-    q = pin.neutral(model)
-    ids = []
-    for name, angle in lock.items():
-        ids.append(_joint_id(model, name, "lock"))
-        q[model.joints[ids[-1]].idx_q] = angle
-    return pin.buildReducedModel(model, ids, q)
-
-
-def _surface(model: pin.Model, name: str, sole: SoleFile) -> ContactSurface:
+def _surface(model: pin.Model, name: str, sole: SoleFile, key: str) -> ContactSurface:
     placement = pin.SE3(pin.rpy.rpyToMatrix(*sole.rpy), np.array(sole.centre))
-    index = frame_id(model, sole.frame)
+    index = body_frame(model, sole.frame, f"{key}.frame")
     return ContactSurface(name, sole.frame, index, placement, sole.length / 2, sole.width / 2)
 
 
@@ -276,10 +250,10 @@ def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurf
     R_WB = pin.rpy.rpyToMatrix(0.0, 0.0, spec.stand.yaw if spec.stand else 0.0)
     q[3:7] = pin.Quaternion(R_WB).coeffs()
     for name, angle in spec.posture.items():
-        q[model.joints[_joint_id(model, name, "posture")].idx_q] = angle
+        q[model.joints[joint_id(model, name, "posture")].idx_q] = angle
     below = np.flatnonzero(q[7:] < model.lowerPositionLimit[7:] - 1e-9)
     above = np.flatnonzero(q[7:] > model.upperPositionLimit[7:] + 1e-9)
-    for index in (*below, *above):
+    for index in map(int, (*below, *above)):
         raise ConfigError(
             f"'posture.{model.names[index + 2]}' = {q[7 + index]:.4g} rad; the URDF allows "
             f"{model.lowerPositionLimit[7 + index]:.4g} to "
@@ -306,29 +280,6 @@ def _sole_poses(model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]) -
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
     return [sole.pose(data) for sole in soles]
-
-
-def _check_inertia(robot: Robot) -> None:
-    """Every joint must move some mass: otherwise the mass matrix is singular."""
-    model = robot.model
-    M = symmetrise(pin.crba(model, model.createData(), robot.q_nominal))
-    values, vectors = np.linalg.eigh(M)
-    if values[0] > 1e-9 * values[-1]:
-        return
-    joint = int(np.argmax(np.abs(vectors[6:, 0])))
-    raise RobotError(
-        f"its mass matrix is singular: the links that joint '{model.names[joint + 2]}' moves have "
-        "no mass or inertia; give them one in the URDF, or fix the joint with 'lock'"
-    )
-
-
-def _check_limits(robot: Robot) -> None:
-    bad = np.flatnonzero(~(robot.effort_limits > 0.0))
-    if bad.size:
-        raise RobotError(
-            f"joint '{robot.joint_names[bad[0]]}' has an effort limit of "
-            f"{robot.effort_limits[bad[0]]:g} N m in the URDF; it must be positive (or 'lock' it)"
-        )
 
 
 def _check_level(robot: Robot) -> None:

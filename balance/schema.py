@@ -178,6 +178,8 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
         )
     else:
         message = _KINDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+        if first["type"] == "too_short":
+            message = f"it needs at least {first['ctx']['min_length']} entry"
         message = message.replace("Input should", "it must")
         message = message[0].lower() + message[1:]
         shown = repr(_with_lists(first["input"]))

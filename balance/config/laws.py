@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from balance.config.tasks import FrameTask, check_priorities, check_weights
 from balance.config.values import Gain, NonNegative, Positive, Vector3
 from balance.errors import known_names
 from balance.schema import Strict
@@ -15,6 +16,8 @@ from balance.schema import Strict
 LAWS: dict[str, str] = {
     "momentum": "momentum-based balancing, Garofalo2015 (38)-(39)",
     "ott2011": "PD on CoM and base orientation, Garofalo2015 (35)-(37)",
+    "whole_body_qp": "one QP over accelerations, forces and torques, Bouyarmane2012 (36)-(38)",
+    "hierarchical": "prioritised tasks on the same unknowns, RobotDynamicsETH 3.10",
     "virtual_model": "virtual springs and dampers at the base, RobotDynamicsETH (3.115)-(3.120)",
 }
 
@@ -120,15 +123,45 @@ class VirtualModelLaw(LawBase):
 
 
 class WholeBodyLaw(LawBase):
-    """One QP over accelerations, torques and contact forces."""
+    """One QP over accelerations, torques and contact forces.
+
+    ``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.  ``form`` is
+    that of the equation of motion: Pinocchio's, or with the base's quaternion as coordinates.
+    """
 
     law: Literal["whole_body_qp"]
+    form: Literal["plain", "quaternion"] = "plain"
+    tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 1.0}, min_length=1)
+    frames: dict[str, FrameTask] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known_tasks(self) -> Self:
+        check_weights(self.tasks, self.frames)
+        return self
 
 
 class HierarchicalLaw(LawBase):
-    """Prioritised tasks on accelerations, forces and torques."""
+    """Prioritised tasks on accelerations, forces and torques.
+
+    ``priorities`` names the tasks of each level, the highest first; ``frames`` defines tasks that
+    hold a frame.  ``method`` solves a QP for each level, or projects onto null spaces.
+    """
 
     law: Literal["hierarchical"]
+    method: Literal["qp", "projection"] = "qp"
+    priorities: tuple[tuple[str, ...], ...] = (
+        ("dynamics", "contacts", "cones", "torque_limits"),
+        ("com",),
+        ("base",),
+        ("posture",),
+        ("forces",),
+    )
+    frames: dict[str, FrameTask] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _consistent_priorities(self) -> Self:
+        check_priorities(self.priorities, self.frames)
+        return self
 
 
 class CaptureLaw(LawBase):

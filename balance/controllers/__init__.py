@@ -14,6 +14,7 @@ from balance.controllers.ott2011 import OttController
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.setpoints import SetpointPath
 from balance.controllers.virtual_model import VirtualModelController
+from balance.controllers.whole_body_qp import WholeBodyController
 from balance.robots import Robot
 
 __all__ = ["ControlOutput", "ControlStatus", "Controller", "make_controller"]
@@ -39,6 +40,7 @@ class Controller(Protocol):
 _CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
     "momentum": MomentumController,
     "ott2011": OttController,
+    "whole_body_qp": WholeBodyController,
     "virtual_model": VirtualModelController,
 }
 

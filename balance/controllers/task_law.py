@@ -1,0 +1,147 @@
+"""Laws that decide on accelerations, contact wrenches and torques together, from tasks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.config.tasks import FrameTask
+from balance.controllers.distribution import make_distribution
+from balance.controllers.gains import gain_matrices
+from balance.controllers.limits import Limits
+from balance.controllers.output import ControlOutput, ControlStatus
+from balance.controllers.setpoints import Desired, SetpointPath
+from balance.controllers.tasks import (
+    BaseTask,
+    ComTask,
+    HoldFrame,
+    MomentumTask,
+    PostureTask,
+    Task,
+    TaskStack,
+    free_joints,
+)
+from balance.controllers.velocity_feedback import velocity_gains
+from balance.controllers.whole_body import WholeBody
+from balance.errors import RobotError
+from balance.qp import make_solver
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Torques (nj,) and wrenches (6 k,) of a step; ``wanted`` are the wrenches without limits."""
+
+    torques: Array
+    wrenches: Array
+    wanted: Array
+
+
+class TaskLaw(ABC):
+    """The steps that such laws have in common; a law says how it weighs its tasks."""
+
+    def __init__(self, config: ExperimentConfig, robot: Robot, tasks: Mapping[str, float]) -> None:
+        law = config.controller
+        if not robot.soles:
+            raise RobotError(
+                f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
+            )
+        self.robot, self.body = robot, WholeBody(robot)
+        self.solver = make_solver(law.qp.solver)
+        self.distribution = make_distribution(robot, law.contacts, law.qp)
+        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
+        k = self.distribution.n
+        nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
+        self.force_weight = nothing.H.diagonal().copy()
+        weight = float(np.linalg.norm(self.body.weight))
+        self.limits = Limits(robot, self.distribution, weight)
+        self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
+        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
+        impedance = law.impedance or robot.impedance
+        pace = (impedance.frequency_hz, impedance.damping_ratio)
+        # Whatever the tasks leave open goes to the posture of all joints, at next to no cost.
+        rest = PostureTask(robot, *pace, range(robot.model.nv - 6))
+        self.tasks = TaskStack(
+            [*make_tasks(config, robot, tasks, *pace), rest],
+            [*tasks.values(), law.qp.regularisation],
+            robot.model.nv,
+            linear_weight=law.qp.linear_weight,
+            angular_weight=law.qp.angular_weight,
+        )
+        self._last = (np.zeros(robot.model.nv - 6), np.zeros(k))
+        self.step(robot.q_nominal, np.zeros(robot.model.nv), 0.0)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the rows of the wrench cones and of the torque limits."""
+        return self.limits.names
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s.
+
+        Without an answer the last one is repeated: it respects all limits.
+        """
+        if not np.isfinite(q.sum() + v.sum()):
+            return self._repeat(ControlStatus.BAD_STATE)
+        self.body.update(q, v)
+        answer = self.solve(self.path.at(t))
+        if answer is None:
+            return self._repeat(ControlStatus.QP_FAILED)
+        residual = self.body.G.dot(answer.wanted - answer.wrenches)
+        active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
+        status = ControlStatus.OK
+        by_cone = active < self.limits.n_cone_rows
+        if by_cone.any() and np.abs(residual).max() > self._negligible:
+            status |= ControlStatus.WRENCH_LIMITED
+        if not by_cone.all():
+            status |= ControlStatus.TORQUE_LIMITED
+        # Takes off what rounding in the solver leaves beyond a limit.
+        limit = self.limits.torques
+        torques = np.minimum(np.maximum(answer.torques, -limit), limit)
+        self._last = (torques, answer.wrenches)
+        return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)
+
+    @abstractmethod
+    def solve(self, desired: Desired) -> Answer | None:
+        """The answer at the current state of ``self.body``, None if there is none."""
+
+    def _repeat(self, status: ControlStatus) -> ControlOutput:
+        torques, wrenches = self._last
+        none = np.empty(0, dtype=np.intp)
+        return ControlOutput(
+            torques.copy(), wrenches.reshape(-1, 6).copy(), status, none, np.zeros(6)
+        )
+
+
+def make_tasks(
+    config: ExperimentConfig,
+    robot: Robot,
+    names: Iterable[str],
+    frequency_hz: float,
+    damping_ratio: float,
+) -> list[Task]:
+    """The motion tasks with these names: built-in ones, and those that ``frames`` defines."""
+    K_P, K_D, K_R, D = gain_matrices(config.controller.gains, robot)
+    frames: Mapping[str, FrameTask] = getattr(config.controller, "frames", {})
+    tasks: list[Task] = []
+    for name in names:
+        if name == "com":
+            tasks.append(ComTask(K_P, K_D))
+        elif name == "base":
+            tasks.append(BaseTask(K_R, velocity_gains(K_D, D, robot)[1]))
+        elif name == "momentum":
+            tasks.append(MomentumTask(K_P, K_D, K_R, D))
+        elif name == "posture":
+            tasks.append(PostureTask(robot, frequency_hz, damping_ratio, free_joints(robot)))
+        else:
+            tasks.append(HoldFrame(robot, name, frames[name], frequency_hz, damping_ratio))
+    return tasks

@@ -1,0 +1,203 @@
+"""Tasks: what a law wants of the accelerations, each as linear rows on Pinocchio's dv/dt.
+
+Bouyarmane2012 (36) and RobotDynamicsETH (3.110): a task asks for J dv/dt + dJ/dt v = target.  Every
+error is measured as a force: accelerations of points times the robot's mass, angular accelerations
+times its locked inertia, joint accelerations times the joint's own inertia.  So one unit of weight
+means the same, a squared newton or newton metre, for all tasks and robots.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import final
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config.tasks import FrameTask
+from balance.controllers.setpoints import Desired
+from balance.controllers.support import supporting_joints
+from balance.controllers.velocity_feedback import orientation_torque
+from balance.controllers.whole_body import WholeBody
+from balance.dynamics.checks import frame_id
+from balance.errors import FrameError
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+class Task(ABC):
+    """``size`` rows, of which ``linear`` are forces and the others moments."""
+
+    size: int
+    linear: int = 0
+
+    @abstractmethod
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        """Fill ``rows`` (size, nv) and ``values`` (size,) of rows @ dv/dt = values."""
+
+
+@final
+class ComTask(Task):
+    """dp/dt = -K_P (x - x_d) - K_D (p - p_d) + m d2x_d/dt2, p the linear momentum, N."""
+
+    size = linear = 3
+
+    def __init__(self, K_P: Array, K_D: Array) -> None:
+        self.K_P, self.K_D = K_P, K_D
+
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        rows[:] = body.A[:3]
+        values[:] = self.force(body, desired) - body.momentum_drift[:3]
+
+    def force(self, body: WholeBody, desired: Desired) -> Array:
+        """Wanted rate of the linear momentum (3,), N; it is m times an acceleration of the CoM."""
+        momentum = body.momentum[:3] - body.mass * desired.com_velocity
+        spring = self.K_P.dot(body.com - desired.com) + self.K_D.dot(momentum)
+        return np.asarray(body.mass * desired.com_acceleration - spring)
+
+
+@final
+class BaseTask(Task):
+    """I_l domega/dt = R_d tau_P - D_omega (omega - omega_d), omega that of the base, N m.
+
+    I_l is the locked inertia about the CoM and D_omega the gain on the angular velocity that stands
+    for D on the angular momentum.  When the robot turns as one rigid body in its nominal posture,
+    that momentum is I_l omega and the target is the one of the momentum law.
+    """
+
+    size = 3
+
+    def __init__(self, K_R: Array, D_omega: Array) -> None:
+        self.K_R, self.D_omega = K_R, D_omega
+
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        R_WB, inertia = body.data.oMi[1].rotation, body.locked_inertia
+        rows[:, 3:6] = inertia.dot(R_WB)
+        omega = R_WB.dot(body.v[3:6])
+        values[:] = orientation_torque(self.K_R, self.D_omega, desired, body.q[3:7], omega)
+
+
+@final
+class MomentumTask(Task):
+    """dh/dt = right side of Garofalo2015 (38) without the weight: force and torque at the CoM."""
+
+    size, linear = 6, 3
+
+    def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array) -> None:
+        self.com, self.K_R, self.D = ComTask(K_P, K_D), K_R, D
+
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        rows[:] = body.A
+        values[:3] = self.com.force(body, desired)
+        # The damper of the spring acts on the momentum here, not on the base's angular velocity.
+        none = np.zeros((3, 3))
+        values[3:] = orientation_torque(self.K_R, none, desired, body.q[3:7], np.zeros(3))
+        momentum = body.momentum[3:] - body.locked_inertia.dot(desired.angular_velocity)
+        values[3:] -= self.D.dot(momentum)
+        values -= body.momentum_drift
+
+
+@final
+class PostureTask(Task):
+    """d2s/dt2 = omega^2 (s_nominal - s) - 2 zeta omega ds/dt for the given joints, times M_jj."""
+
+    def __init__(
+        self, robot: Robot, frequency_hz: float, damping_ratio: float, joints: Iterable[int]
+    ) -> None:
+        self.joints = np.array(sorted(joints), dtype=np.intp)
+        self.size = len(self.joints)
+        model = robot.model
+        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:]
+        self._inertia = inertia[self.joints]
+        self._nominal = robot.q_nominal[7:][self.joints]
+        omega = 2.0 * np.pi * frequency_hz
+        self._stiffness = self._inertia * omega**2
+        self._damping = self._inertia * 2.0 * damping_ratio * omega
+
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        rows[np.arange(self.size), 6 + self.joints] = self._inertia
+        s, rates = body.q[7:][self.joints], body.v[6:][self.joints]
+        values[:] = self._stiffness * (self._nominal - s) - self._damping * rates
+
+
+@final
+class HoldFrame(Task):
+    """A frame returns to its pose of the nominal posture like a damped oscillator."""
+
+    def __init__(
+        self, robot: Robot, name: str, task: FrameTask, frequency_hz: float, damping_ratio: float
+    ) -> None:
+        try:
+            self.frame = frame_id(robot.model, task.frame)
+        except FrameError as error:
+            raise FrameError(f"'controller.frames.{name}': {error}") from None
+        self._parts = {"position": slice(0, 3), "orientation": slice(3, 6), "pose": slice(0, 6)}
+        self._part = self._parts[task.hold]
+        self.size = 6 if task.hold == "pose" else 3
+        self.linear = 0 if task.hold == "orientation" else 3
+        data = robot.model.createData()
+        pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+        self._pose = data.oMf[self.frame].copy()
+        self._omega = 2.0 * np.pi * (task.frequency_hz or frequency_hz)
+        self._damping = 2.0 * (task.damping_ratio or damping_ratio) * self._omega
+
+    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+        model, data, axes = body.model, body.data, pin.LOCAL_WORLD_ALIGNED
+        here = pin.updateFramePlacement(model, data, self.frame)
+        J = pin.getFrameJacobian(model, data, self.frame, axes)
+        error = np.empty(6)
+        error[:3] = self._pose.translation - here.translation
+        error[3:] = pin.log3(self._pose.rotation @ here.rotation.T)
+        target = self._omega**2 * error - self._damping * J.dot(body.v)
+        target -= pin.getFrameClassicalAcceleration(model, data, self.frame, axes).vector
+        inertia = np.zeros((6, 6))
+        inertia[:3, :3] = body.mass * np.eye(3)
+        inertia[3:, 3:] = body.locked_inertia
+        rows[:] = inertia.dot(J)[self._part]
+        values[:] = inertia.dot(target)[self._part]
+
+
+def free_joints(robot: Robot) -> list[int]:
+    """Indices of the actuated joints that bear no contact."""
+    return sorted(set(range(robot.model.nv - 6)) - set(supporting_joints(robot).tolist()))
+
+
+class TaskStack:
+    """Tasks below each other, in one matrix that is written anew at each state.
+
+    ``weights`` has one number for each task; a row's cost is that number times ``linear_weight``
+    for a force and ``angular_weight`` for a moment, squared.
+    """
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        weights: Iterable[float],
+        nv: int,
+        *,
+        linear_weight: float,
+        angular_weight: float,
+    ) -> None:
+        self.tasks = list(tasks)
+        ends = np.cumsum([task.size for task in self.tasks])
+        self.slices = [
+            slice(end - task.size, end) for task, end in zip(self.tasks, ends, strict=True)
+        ]
+        self._rows, self._values = np.zeros((int(ends[-1]), nv)), np.zeros(int(ends[-1]))
+        scale = [
+            np.repeat(
+                [weight * linear_weight, weight * angular_weight],
+                [task.linear, task.size - task.linear],
+            )
+            for task, weight in zip(self.tasks, weights, strict=True)
+        ]
+        self._scale = np.sqrt(np.concatenate(scale))
+
+    def evaluate(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
+        """Scaled ``(rows, values)`` of all tasks: the cost is |rows @ dv/dt - values|^2."""
+        for task, part in zip(self.tasks, self.slices, strict=True):
+            task.write(body, desired, self._rows[part], self._values[part])
+        return (self._rows.T * self._scale).T, self._values * self._scale

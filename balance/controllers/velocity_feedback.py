@@ -1,0 +1,40 @@
+"""What the laws share that feed back velocities where the momentum law feeds back momenta."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.controllers.orientation import relative_quaternion, spring_torque
+from balance.controllers.setpoints import Desired
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+def velocity_gains(K_D: Array, D: Array, robot: Robot) -> tuple[Array, Array]:
+    """Gains on velocities, N s/m and N m s/rad, from those on momenta, both in 1/s.
+
+    With m the mass and I = S^2 the locked inertia about the CoM in the nominal posture they are
+    m K_D and S D S: symmetric positive definite, and a robot with locked joints, on which a wrench
+    -m K_D dx/dt, -S D S omega acts, slows down at the rates that are the eigenvalues of K_D and D.
+    (D I would do so too, being what D l is with locked joints, but is not symmetric.)
+    """
+    model, data = robot.model, robot.model.createData()
+    pin.ccrba(model, data, robot.q_nominal, np.zeros(model.nv))
+    moments, axes = np.linalg.eigh(data.Ig.inertia)
+    S = (axes * np.sqrt(moments)) @ axes.T
+    return robot.mass * K_D, S @ D @ S
+
+
+def orientation_torque(
+    K_R: Array, D_omega: Array, desired: Desired, quaternion: Array, omega: Array
+) -> Array:
+    """Torque (3,), N m in world axes, of a spring and a damper to the desired base orientation.
+
+    ``quaternion`` (x, y, z, w) and ``omega`` (rad/s, world axes) are those of the base.
+    """
+    delta, eps = relative_quaternion(desired.quaternion, quaternion)
+    spring = desired.rotation.dot(spring_torque(K_R, delta, eps))
+    return np.asarray(spring - D_omega.dot(omega - desired.angular_velocity))

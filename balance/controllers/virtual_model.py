@@ -1,0 +1,70 @@
+"""Virtual model control: springs and dampers that are not there, RobotDynamicsETH 3.11."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.controllers.setpoints import Desired
+from balance.controllers.support import cross_matrix
+from balance.controllers.velocity_feedback import orientation_torque, velocity_gains
+from balance.controllers.wrench_law import WrenchLaw
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@final
+class VirtualModelController(WrenchLaw):
+    """Joint torques that act on the robot as springs and dampers between base and world would.
+
+    They hold a point P of the base, the one where the CoM lies in the nominal posture, and the
+    base's orientation.  With F_v and tau_v the virtual force at P and torque, the wanted wrench of
+    the contacts at the CoM x is, from (3.116) and (3.117),
+
+        w_CoM = [m g e_z + F_v;  (x_P - x) x F_v + tau_v],
+        F_v = -K_P (x_P - x_d) - K_D (dx_P/dt - dx_d/dt),
+        tau_v = R_d tau_P - D (omega - omega_d),
+
+    with gains on velocities from :func:`velocity_gains`, and the torques are (3.120).
+
+    Differs: the contact forces come from the wrench QP, which keeps them in their cones, instead of
+    the pseudo-inverse (3.119); they are wrenches, since soles are surfaces, and act on the robot:
+    w_i = -F_ci.
+    """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        super().__init__(config, robot)
+        self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
+        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self.p_BP = R_WB.T @ (robot.com() - robot.q_nominal[:3])
+
+    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
+        """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
+        support = self.support
+        R_WB = support.data.oMi[1].rotation
+        arm = R_WB.dot(self.p_BP)
+        omega = R_WB.dot(v[3:6])
+        position = q[:3] + arm
+        velocity = R_WB.dot(v[:3]) + cross_matrix(omega).dot(arm)
+        force = -self.K_P.dot(position - desired.com)
+        force -= self.K_D_velocity.dot(velocity - desired.com_velocity)
+        torque = orientation_torque(self.K_R, self.D_omega, desired, q[3:7], omega)
+        wanted = np.empty(6)
+        wanted[:3] = support.weight + force
+        wanted[3:] = cross_matrix(position - support.com).dot(force) + torque
+        return wanted
+
+    def balancing_torques(self, wrenches: Array) -> Array:
+        """tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
+
+        The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no
+        torque of its own, and gravity at all links is the weight at the CoM.
+        """
+        support = self.support
+        gravity = support.weight.dot(support.A_q[:3]) / support.mass
+        return np.asarray(gravity - support.joint_torques(wrenches))

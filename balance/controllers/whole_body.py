@@ -1,0 +1,110 @@
+"""Equations of motion of the whole body on its contacts, evaluated once per control step.
+
+    M a + bias = S^T tau + J^T f,        J a + drift = 0,
+
+with a the accelerations, tau the joint torques, f the contact wrenches in surface frames, J the
+Jacobian of the contact surfaces and S the selection of the actuated coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.controllers.support import Support, cross_matrix
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MotionEquations:
+    """The equations above in coordinates whose first ``base`` entries are not actuated.
+
+    ``M`` (n, n), ``bias`` (n,), ``J`` (r, n), ``drift`` (r,); ``moving`` are the columns of J that
+    are not zero.  Pinocchio's dv/dt is ``to_dv @ a + dv_bias``, or ``a`` itself if they are None.
+    """
+
+    M: Array
+    bias: Array
+    J: Array
+    drift: Array
+    moving: NDArray[np.intp]
+    base: int = 6
+    to_dv: Array | None = None
+    dv_bias: Array | None = None
+
+
+class WholeBody(Support):
+    """The robot on its contacts with its mass matrix, velocity terms and contact Jacobian.
+
+    ``M`` (nv, nv), ``bias`` (nv,) with gravity, ``J_c`` (6 k, nv) and ``drift`` (6 k,) in surface
+    frames, ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        model = robot.model
+        k, nv = len(robot.soles), model.nv
+        self.q, self.v = robot.q_nominal, np.zeros(nv)
+        self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
+        self.J_c, self.drift = np.zeros((6 * k, nv)), np.zeros(6 * k)
+        self.momentum_drift = np.zeros(6)
+        # crba fills the upper triangle only; half of the diagonal comes from each side.
+        self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
+        self._rest = np.zeros(nv)
+        frames = [model.frames[surface.frame_id] for surface in robot.soles]
+        self._attached = [
+            (frame.parentJoint, frame.placement * surface.placement)
+            for frame, surface in zip(frames, robot.soles, strict=True)
+        ]
+        self._moves = np.zeros((6 * k, nv))
+        """One where a joint moves a contact, zero elsewhere."""
+        for index, frame in enumerate(frames):
+            for joint in list(model.supports[frame.parentJoint])[1:]:
+                columns = slice(model.joints[joint].idx_v, model.joints[joint].idx_v + _dof(joint))
+                self._moves[6 * index : 6 * index + 6, columns] = 1.0
+        self.moving = np.flatnonzero(self._moves.any(axis=0))
+        """Indices of the coordinates, base first, that move some contact."""
+        super().__init__(robot)
+
+    def update(self, q: Array, v: Array) -> None:
+        """Evaluate everything at configuration ``q`` and velocity ``v``."""
+        model, data = self.model, self.data
+        self.q, self.v = q, v
+        half = self._half * pin.crba(model, data, q)
+        np.add(half, half.T, out=self.M)
+        self.bias = pin.nonLinearEffects(model, data, q, v)
+        pin.forwardKinematics(model, data, q, v, self._rest)
+        super().update(q, v)
+        self._fill_contacts()
+        self._fill_momentum_drift()
+
+    def _fill_contacts(self) -> None:
+        J_G = self.J.copy()
+        J_G[:3] -= cross_matrix(self.com).dot(self.J[3:])
+        np.multiply(self.G.T.dot(J_G), self._moves, out=self.J_c)
+        for index, (joint, placement) in enumerate(self._attached):
+            # The classical acceleration is that of the surface's points, unlike the spatial one.
+            drift = pin.getFrameClassicalAcceleration(
+                self.model, self.data, joint, placement, pin.LOCAL
+            )
+            self.drift[6 * index : 6 * index + 6] = drift.vector
+
+    def _fill_momentum_drift(self) -> None:
+        """The unactuated rows of the equation of motion, carried from the base to the CoM."""
+        R_WB = self.data.oMi[1].rotation
+        force, moment = R_WB.dot(self.bias[:3]), R_WB.dot(self.bias[3:6])
+        self.momentum_drift[:3] = force - self.weight
+        self.momentum_drift[3:] = moment + cross_matrix(self.q[:3] - self.com).dot(force)
+
+    def equations(self) -> MotionEquations:
+        """The equations in Pinocchio's velocity coordinates."""
+        return MotionEquations(self.M, self.bias, self.J_c, self.drift, self.moving)
+
+
+def _dof(joint: int) -> int:
+    """Degrees of freedom of a joint: the root is a free flyer, the others have one."""
+    return 6 if joint == 1 else 1
