@@ -44,7 +44,9 @@ def judge(recording: Recording) -> Verdict:
     same bounds at the end, but a sole slipped or flew.  ``fell``: anything else.
     """
     kind, _, cause = recording.end.partition(": ")
-    last = float(recording.time[-1]) if recording.time.size else 0.0
+    if recording.time.size == 0:
+        return Verdict("aborted", 0.0, cause or "nothing was simulated")
+    last = float(recording.time[-1])
     if kind == "aborted":
         return Verdict("aborted", last, cause)
     if kind.startswith("fell at "):

@@ -30,8 +30,9 @@ def read_model(urdf: Path, lock: Mapping[str, float]) -> pin.Model:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "not a URDF"
         raise RobotError(f"the URDF {urdf} cannot be loaded: {reason}") from None
     model = _lock(model, lock)
-    _check_joints(model)
+    _check_coordinates(model)
     _check_inertia(model)
+    _check_efforts(model)
     return model
 
 
@@ -69,20 +70,23 @@ def _lock(model: pin.Model, lock: Mapping[str, float]) -> pin.Model:
     return pin.buildReducedModel(model, ids, q)
 
 
-def _check_joints(model: pin.Model) -> None:
-    """Every joint must have one coordinate and a torque."""
+def _check_coordinates(model: pin.Model) -> None:
     for index in range(2, model.njoints):
-        name, joint = model.names[index], model.joints[index]
+        joint = model.joints[index]
         if joint.nq != 1:
             raise RobotError(
-                f"joint '{name}' is of a kind without limits or with several axes "
+                f"joint '{model.names[index]}' is of a kind without limits or with several axes "
                 f"({joint.shortname()}); make it revolute or prismatic in the URDF, or 'lock' it"
             )
-        effort = float(model.upperEffortLimit[joint.idx_v])
+
+
+def _check_efforts(model: pin.Model) -> None:
+    for index in range(2, model.njoints):
+        effort = float(model.upperEffortLimit[model.joints[index].idx_v])
         if not effort > 0.0:
             raise RobotError(
-                f"joint '{name}' has an effort limit of {effort:g} N m in the URDF; it must be "
-                "positive, or 'lock' the joint"
+                f"joint '{model.names[index]}' has an effort limit of {effort:g} N m in the URDF; "
+                "it must be positive, or 'lock' the joint"
             )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from balance.config import ExperimentConfig, load_config, parse_config
 from balance.controllers.output import ControlOutput
-from balance.errors import BalanceError, ConfigError
+from balance.errors import BalanceError
 from balance.experiment import Experiment, run
 from balance.recording import Recording
 from balance.results import load_recording, save_recording
@@ -92,9 +92,9 @@ def test_every_robot_takes_its_push(name: str) -> None:
 
 @pytest.mark.parametrize("step_s", [1e-3, 2e-3])
 def test_control_at_500_hz_recovers_as_well(toro_config: ExperimentConfig, step_s: float) -> None:
-    config = changed(toro_config, control_period_s=2e-3, plant__step_s=step_s, duration_s=3.0)
+    config = changed(toro_config, control_period_s=2e-3, plant__step_s=step_s, duration_s=5.0)
     recording = run(config)
-    assert recording.time.size == 1500
+    assert recording.time.size == 2500
     assert recording.summary()["outcome"] == "recovered"
 
 
@@ -171,8 +171,17 @@ def test_simulation_that_breaks_down_is_aborted_with_its_cause(
     [
         ("robot", "torro", ["torro", "did you mean 'toro'?"]),
         ("pushes.0.body", "hipp", ["pushes.0.body", "hipp", "did you mean 'hip'?"]),
-        ("controller.qp.solver", "quadprg", ["quadprg", "did you mean 'quadprog'?"]),
-        ("controller.contacts.cop_margin_m", 0.2, ["cop_margin", "0.2", "0.0475"]),
+        ("controller.qp.solver", "quadprg", ["'controller.qp.solver' = 'quadprg'", "'quadprog'?"]),
+        (
+            "controller.contacts.cop_margin_m",
+            0.2,
+            ["'controller.contacts'", "cop_margin", "0.2", "0.0475"],
+        ),
+        (
+            "controller.contacts.max_normal_force_N",
+            5.0,
+            ["'controller.contacts'", "max_normal_force", "5.0", "10.0"],
+        ),
         ("plant.joint_damping", {"left_kne": 1.0}, ["joint_damping", "did you mean 'left_knee'?"]),
     ],
 )
@@ -186,9 +195,3 @@ def test_mistake_that_only_the_robot_reveals_is_one_sentence(
     assert "\n" not in message
     for part in told:
         assert part in message
-
-
-def test_max_normal_force_below_the_minimum_is_refused(toro_config: ExperimentConfig) -> None:
-    contacts = {"min_normal_force_N": 50.0, "max_normal_force_N": 40.0}
-    with pytest.raises((ConfigError, BalanceError), match="max_normal_force"):
-        run(changed(toro_config, controller__contacts=contacts))

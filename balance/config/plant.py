@@ -23,7 +23,7 @@ class Plant(Strict):
     ``joint_damping`` is viscous joint friction in N m s/rad, one number or one per joint name.
     """
 
-    engine: Literal["pinocchio"] = "pinocchio"
+    engine: Literal["pinocchio", "mujoco"] = "pinocchio"
     step_s: Annotated[float, Field(gt=0, le=0.01)] = 0.001
     friction: Positive = 0.8
     joint_damping: NonNegative | dict[str, NonNegative] = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.hierarchical import HierarchicalController
 from balance.controllers.momentum import MomentumController
 from balance.controllers.ott2011 import OttController
 from balance.controllers.output import ControlOutput, ControlStatus
@@ -41,6 +42,7 @@ _CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
     "momentum": MomentumController,
     "ott2011": OttController,
     "whole_body_qp": WholeBodyController,
+    "hierarchical": HierarchicalController,
     "virtual_model": VirtualModelController,
 }
 

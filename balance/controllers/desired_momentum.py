@@ -20,8 +20,8 @@ def desired_angular_momentum_rate(
 ) -> Array:
     """dI_l/dt omega_d + I_l d omega_d/dt (3,), N m in world axes; ``data`` is overwritten.
 
-    The angular columns of A_l in base axes are I_l R_WB, so dI_l/dt = dA_l/dt R_WB^T - I_l [omega x]
-    with omega the angular velocity of the base.
+    The columns of A_l for the base's rotation are I_l R_WB, whose derivative gives dI_l/dt =
+    dA_l/dt R_WB^T - I_l [omega x], with omega the angular velocity of the base in world axes.
     """
     before, now, after = (path.at(time + step) for step in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
     angular_acceleration = (after.angular_velocity - before.angular_velocity) / (2 * DIFFERENCE_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from balance.config import ContactAssumptions, WrenchQP
 from balance.contacts import WrenchCone, friction_pyramid, wrench_cone
+from balance.errors import ConfigError, InputError, QPError
 from balance.qp import make_solver
 from balance.qp.wrenches import WrenchDistribution
 from balance.robots import Robot
@@ -11,28 +12,35 @@ from balance.robots import Robot
 
 def contact_cones(robot: Robot, contacts: ContactAssumptions) -> list[WrenchCone]:
     """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone."""
-    return [
-        wrench_cone(
-            surface.half_length,
-            surface.half_width,
-            friction_pyramid(contacts.friction),
-            cop_margin=contacts.cop_margin_m,
-            min_normal_force=contacts.min_normal_force_N,
-            max_normal_force=contacts.max_normal_force_N,
-        )
-        for surface in robot.soles
-    ]
+    try:
+        return [
+            wrench_cone(
+                surface.half_length,
+                surface.half_width,
+                friction_pyramid(contacts.friction),
+                cop_margin=contacts.cop_margin_m,
+                min_normal_force=contacts.min_normal_force_N,
+                max_normal_force=contacts.max_normal_force_N,
+            )
+            for surface in robot.soles
+        ]
+    except InputError as error:
+        raise ConfigError(f"'controller.contacts': {error}") from None
 
 
 def make_distribution(
     robot: Robot, contacts: ContactAssumptions, qp: WrenchQP
 ) -> WrenchDistribution:
     """The contact-wrench QP of a robot's contacts."""
+    try:
+        solver = make_solver(qp.solver)
+    except QPError as error:
+        raise ConfigError(f"'controller.qp.solver' = '{qp.solver}': {error}") from None
     return WrenchDistribution(
         robot.soles,
         contact_cones(robot, contacts),
         friction_pyramid(contacts.friction),
-        make_solver(qp.solver),
+        solver,
         linear_weight=qp.linear_weight,
         angular_weight=qp.angular_weight,
         regularisation=qp.regularisation,

@@ -52,6 +52,10 @@ class FreeMotion:
         self.T = -J_q_T.dot(self.F)
         self.T[:, : self.n_y] += moved[base:]
 
+    def forces(self, x: Array) -> tuple[Array, Array]:
+        """Torques (nj,) and forces (r,) at ``x``."""
+        return self.tau_0 + self.T.dot(x), self.f_0 + self.F.dot(x)
+
     def on_accelerations(
         self, equations: MotionEquations, rows: Array, values: Array
     ) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class ControlOutput:
     torques: Array
     wrenches: Array
     status: ControlStatus
-    active: Array
+    active: NDArray[np.integer[Any]]
     """Indices of the active rows of the wrench cones; ``controller.constraint_names`` has names."""
     residual: Array
     """Wanted minus commanded wrench at the CoM (6,), world axes."""

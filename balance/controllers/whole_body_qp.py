@@ -75,5 +75,6 @@ class WholeBodyController(TaskLaw):
         return Answer(*self._forces(free, solution.x), wrenches)
 
     def _forces(self, free: FreeMotion, x: Array) -> tuple[Array, Array]:
-        k = len(self.force_weight)
-        return free.tau_0 + free.T.dot(x), free.f_0[:k] + free.F[:k].dot(x)
+        """Torques, and contact wrenches without the multipliers of a chart."""
+        torques, forces = free.forces(x)
+        return torques, forces[: len(self.force_weight)]

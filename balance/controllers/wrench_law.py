@@ -39,6 +39,7 @@ class WrenchLaw(ABC):
         self._last_wrenches = self.distribution.even_share(
             self.support.G, np.concatenate([self.support.weight, np.zeros(3)])
         ).reshape(-1, 6)
+        self._last_torques = np.zeros(robot.model.nv - 6)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -46,7 +47,12 @@ class WrenchLaw(ABC):
         return self.distribution.names
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
-        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
+        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s.
+
+        Without a usable state the last torques are repeated.
+        """
+        if not np.isfinite(q.sum() + v.sum()):
+            return self._repeat(ControlStatus.BAD_STATE)
         self.support.update(q, v)
         wanted = self.wanted_wrench(self.path.at(t), q, v)
         solution = self.distribution.solve(self.support.G, wanted)
@@ -63,7 +69,13 @@ class WrenchLaw(ABC):
         limited = np.minimum(np.maximum(torques, -self.limits), self.limits)
         if (limited != torques).any():
             status |= ControlStatus.TORQUE_LIMITED
+        self._last_torques = limited
         return ControlOutput(limited, wrenches, status, solution.active, solution.residual)
+
+    def _repeat(self, status: ControlStatus) -> ControlOutput:
+        none = np.empty(0, dtype=np.intp)
+        wrenches = self._last_wrenches.copy()
+        return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
 
     @abstractmethod
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from balance.config import Plant as PlantConfig
+from balance.errors import MissingExtraError
 from balance.plants.interface import BodyImpulse, Plant
 from balance.robots import Robot
 
@@ -11,6 +12,14 @@ __all__ = ["BodyImpulse", "Plant", "make_plant"]
 
 def make_plant(config: PlantConfig, robot: Robot) -> Plant:
     """The simulated robot that ``config`` describes."""
+    if config.engine == "mujoco":
+        try:
+            from balance.plants.mujoco_plant import MujocoPlant
+        except ModuleNotFoundError as error:
+            if error.name != "mujoco":
+                raise
+            raise MissingExtraError("mujoco", "mujoco") from None
+        return MujocoPlant(config, robot)
     from balance.plants.pinocchio_plant import PinocchioPlant
 
     return PinocchioPlant(config, robot)

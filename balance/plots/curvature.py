@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -63,9 +63,16 @@ def draw_three_link(axes: Axes, motion: ThreeLinkMotion, k: int) -> None:
         _frame(axes, x, angle, colours, width)
 
 
+def _new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches, drawn by Agg, independent of pyplot."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
 def snapshot_figure(motions: list[ThreeLinkMotion], count: int = 7) -> Figure:
     """``count`` snapshots over one period, a row per motion, and the frame's angle in time."""
-    figure = plt.figure(figsize=(12.0, 6.4), layout="constrained")
+    figure = _new_figure(12.0, 6.4)
     rows = len(motions)
     grid = figure.add_gridspec(rows + 1, count, height_ratios=[1.0] * rows + [1.5])
     for row, motion in enumerate(motions):
@@ -93,7 +100,8 @@ def snapshot_figure(motions: list[ThreeLinkMotion], count: int = 7) -> Figure:
 
 def animate(motions: list[ThreeLinkMotion], path: Path, fps: int = 20, hold: int = 20) -> None:
     """One period as an animated GIF, the motions side by side; the last frame holds."""
-    figure, all_axes = plt.subplots(1, len(motions), figsize=(7.6, 3.6), layout="constrained")
+    figure = _new_figure(7.6, 3.6)
+    all_axes = figure.subplots(1, len(motions))
     last = len(motions[0].time) - 1
 
     def draw(frame: int) -> list[Axes]:
@@ -110,7 +118,6 @@ def animate(motions: list[ThreeLinkMotion], path: Path, fps: int = 20, hold: int
     figure.set_layout_engine("none")  # the layout of the first frame serves for all
     animation = FuncAnimation(figure, draw, frames=last + 1 + hold, blit=False)
     animation.save(path, writer=PillowWriter(fps=fps), dpi=90)
-    plt.close(figure)
 
 
 def curvature_map_figure(
@@ -121,9 +128,8 @@ def curvature_map_figure(
     ``standing`` and ``sampled`` (nj, nj) are |angular part of B_ij| in rad/rad^2 in one posture
     and averaged over ``postures`` many; ``limbs`` are the indices at which a new limb starts.
     """
-    figure, (grid, bars) = plt.subplots(
-        1, 2, figsize=(13.5, 7.4), width_ratios=[1.7, 1.0], layout="constrained"
-    )
+    figure = _new_figure(13.5, 7.4)
+    grid, bars = figure.subplots(1, 2, width_ratios=[1.7, 1.0])
     both = np.tril(standing) + np.triu(sampled, 1)
     np.fill_diagonal(both, np.nan)
     # The square root keeps weak pairs visible next to the strongest.

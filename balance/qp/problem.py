@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class QPSolution:
 
     x: Array
     multipliers: Array
-    active: Array
+    active: NDArray[np.integer[Any]]
     status: QPStatus
     iterations: int = 0
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class WrenchSolution:
 
     wrenches: Array
     status: QPStatus
-    active: Array
+    active: NDArray[np.integer[Any]]
     residual: Array
     """Wanted minus achieved wrench at the CoM (6,), N and N m, world axes."""
 
@@ -99,7 +100,7 @@ class WrenchDistribution:
         g = wanted.dot(weighted) + self._regulariser * share
         return QuadraticProgram(H, g, self.rows, self.lower)
 
-    def describe(self, active: Array) -> list[str]:
+    def describe(self, active: NDArray[np.integer[Any]]) -> list[str]:
         """Names of the rows with these indices, as a user would say them."""
         return [self.names[index] for index in active]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, parse_config
@@ -224,3 +225,24 @@ def test_impossible_wrench_is_flagged_with_the_rows_that_limit_it(toro: Robot) -
         strict=True,
     ):
         assert rows.min() > -1e-9 * np.abs(wrench).max()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_state_that_is_not_finite_gets_the_last_torques_and_a_flag(toro: Robot, bad: float) -> None:
+    controller = MomentumController(config(toro), toro)
+    good = controller.step(toro.q_nominal, np.zeros(33), 0.0)
+    for index in (0, 4, 20):
+        q, v = toro.q_nominal.copy(), np.zeros(33)
+        q[index] = bad
+        assert_repeated(controller.step(q, v, 0.001), good)
+        v[index] = bad
+        assert_repeated(controller.step(toro.q_nominal, v, 0.001), good)
+    again = controller.step(toro.q_nominal, np.zeros(33), 0.0)
+    assert again.status is ControlStatus.OK
+    np.testing.assert_array_equal(again.torques, good.torques)
+
+
+def assert_repeated(output: ControlOutput, good: ControlOutput) -> None:
+    assert output.status is ControlStatus.BAD_STATE
+    np.testing.assert_array_equal(output.torques, good.torques)
+    np.testing.assert_array_equal(output.wrenches, good.wrenches)

@@ -1,0 +1,152 @@
+"""YAML schema of studies: a base experiment, and what to vary.
+
+A study file names its experiment by path or by the name of a shipped config, or holds it inline;
+``set`` puts dotted keys on top of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, model_validator
+
+from balance.config.axes import Axis
+from balance.config.experiment import _set as set_key
+from balance.config.experiment import find_config
+from balance.config.values import Direction, Positive
+from balance.errors import ConfigError, FileError, known_names
+from balance.paths import data_folder
+from balance.schema import Strict, load_yaml_mapping, validate
+
+MAX_ELEVATION_DEG = 80.0
+
+
+class Recordings(Strict):
+    """Cells whose full recording is kept: by number, or by outcome."""
+
+    cells: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    outcomes: tuple[Literal["recovered", "upright", "fell", "aborted"], ...] = ()
+
+
+class StudyBase(Strict):
+    """What sweeps and envelopes have in common.
+
+    A run that takes longer than ``timeout_s`` of real time counts as failed.
+    """
+
+    description: str = ""
+    experiment: dict[str, Any]
+    timeout_s: Positive = 600.0
+
+
+class SweepConfig(StudyBase):
+    """Every combination of the ``axes``; figures show ``metric``, a column of the table."""
+
+    axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
+    metric: str = "peak_com_error_m"
+    recordings: Recordings = Recordings()
+
+
+class Directions(Strict):
+    """Directions of a push in world axes: azimuth from x towards y, elevation above level.
+
+    Give one of ``count`` (evenly spread), ``azimuth_deg`` and ``vectors``; each azimuth is taken at
+    each elevation.
+    """
+
+    count: Annotated[int, Field(ge=1, le=3600)] | None = None
+    azimuth_deg: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
+    elevation_deg: Annotated[
+        tuple[Annotated[float, Field(ge=-MAX_ELEVATION_DEG, le=MAX_ELEVATION_DEG)], ...],
+        Field(min_length=1),
+    ] = (0.0,)
+    vectors: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_three(self) -> Directions:
+        given = [n for n in ("count", "azimuth_deg", "vectors") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                "give one of count, azimuth_deg and vectors; given: " + (", ".join(given) or "none")
+            )
+        return self
+
+
+class EnvelopeConfig(StudyBase):
+    """The largest recovered impulse of ``pushes.0`` in each direction, for each cell of ``axes``.
+
+    ``tolerance``, ``start`` and ``largest`` are fractions of the ankle limit: the width of the
+    final bracket, the first impulse to try, and the one beyond which nothing is tried.  With
+    ``seeds`` > 1 both ends of the bracket are decided by a majority of that many seeds.
+    """
+
+    directions: Directions
+    axes: tuple[Axis, ...] = ()
+    tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
+    start: Annotated[float, Field(gt=0, le=10)] = 1.0
+    largest: Annotated[float, Field(gt=0, le=10)] = 3.0
+    seeds: Annotated[int, Field(ge=1, le=99)] = 1
+
+    @model_validator(mode="after")
+    def _in_order(self) -> EnvelopeConfig:
+        if not self.tolerance <= self.start <= self.largest:
+            raise ValueError(
+                f"tolerance = {self.tolerance}, start = {self.start} and largest = {self.largest} "
+                "must be in this order"
+            )
+        return self
+
+
+S = TypeVar("S", bound=StudyBase)
+
+
+def find_study(path: str | Path) -> Path:
+    """A study file by path, or by the name of one that ships with the package."""
+    path = Path(path)
+    if os.path.exists(path) or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        return path
+    folder = data_folder("configs") / "studies"
+    shipped = folder / f"{path}.yaml"
+    if not shipped.is_file():
+        names = [p.stem for p in folder.glob("*.yaml")]
+        raise FileError(f"no file or shipped study '{path}'{known_names(str(path), names)}")
+    return shipped
+
+
+def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | None = None) -> S:
+    """The study in a YAML file, its experiment filled in, with dotted ``overrides`` on top."""
+    path = find_study(path)
+    tree = load_yaml_mapping(path)
+    source = str(path)
+    experiment = _experiment(tree.get("experiment"), path)
+    changes = tree.pop("set", {})
+    if not isinstance(changes, Mapping):
+        raise ConfigError(f"{source}: 'set' = {changes!r}: it must be a mapping of dotted keys")
+    tree["experiment"] = experiment
+    for key, value in [
+        *((f"experiment.{key}", value) for key, value in changes.items()),
+        *(overrides or {}).items(),
+    ]:
+        try:
+            set_key(tree, key, value)
+        except ConfigError as error:
+            raise ConfigError(f"{source}: {error}") from None
+    return validate(cls, tree, source)
+
+
+def _experiment(value: object, study: Path) -> dict[str, Any]:
+    """The base experiment as a mapping, without what only describes a single run."""
+    if isinstance(value, str):
+        beside = study.parent / value
+        tree = load_yaml_mapping(beside if beside.is_file() else find_config(value))
+    elif isinstance(value, Mapping):
+        tree = dict(value)
+    else:
+        raise ConfigError(
+            f"{study}: 'experiment' = {value!r}: it must be the path or name of an experiment, "
+            "or an experiment itself"
+        )
+    return {key: item for key, item in tree.items() if key not in ("reference", "provenance")}

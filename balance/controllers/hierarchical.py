@@ -1,0 +1,102 @@
+"""Prioritised tasks on accelerations, contact wrenches and torques; RobotDynamicsETH 3.10."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.config.laws import HierarchicalLaw
+from balance.config.tasks import CONSTRAINTS, FORCE_TASKS
+from balance.controllers.free_motion import FreeMotion
+from balance.controllers.priorities import Level, by_programs, by_projection
+from balance.controllers.setpoints import Desired
+from balance.controllers.task_law import Answer, TaskLaw
+from balance.qp import QPStatus
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@final
+class HierarchicalController(TaskLaw):
+    """Each task as well as the tasks of higher priority allow, RobotDynamicsETH (3.102).
+
+    The unknowns are (dv/dt, wrenches, torques), (3.108).  The first priority, which the equation of
+    motion (3.109) has, is solved in advance: what it leaves free are the coordinates of
+    :class:`FreeMotion`, and the tasks below, (3.110) to (3.112), are linear in them.  What all
+    tasks leave open goes to the posture of all joints and an even share of the load.
+
+    ``method: projection`` is algorithm 2, which knows equalities only.  When its wrenches leave
+    their cones they are replaced by the wrenches in the cones with the nearest sum, as the second
+    priority, and the rest is solved again; torques beyond their limit are cut.  The status reports
+    both.  ``method: qp`` is the sequence of programs (3.107) with the inequalities in each.
+    Algorithm 2 comes first here too: where its answer keeps all limits no program does better.
+
+    Differs: the notes count the contact force on the environment; here it acts on the robot.
+    """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        law = config.controller
+        assert isinstance(law, HierarchicalLaw)
+        self.method, self.priorities = law.method, law.priorities
+        self._hold_contacts = "contacts" in law.priorities[0]
+        self._motion_tasks = [
+            name
+            for level in law.priorities
+            for name in level
+            if name not in CONSTRAINTS and name not in FORCE_TASKS
+        ]
+        super().__init__(config, robot, dict.fromkeys(self._motion_tasks, 1.0))
+
+    def solve(self, desired: Desired) -> Answer | None:
+        """The solution of all levels at the current state of ``self.body``."""
+        free = FreeMotion(
+            self.body.equations(), self.force_weight, hold_contacts=self._hold_contacts
+        )
+        levels = self._levels(free, desired)
+        x = by_projection(levels, free.n_y + free.n_z)
+        torques, wrenches = free.forces(x)
+        margins = self.limits.margins(wrenches, torques)
+        if margins.min() >= 0.0:
+            return Answer(torques, wrenches, wrenches)
+        if self.method == "qp":
+            C, d = self.limits.rows(free)
+            x, status = by_programs(levels, C, d, self.solver)
+            return Answer(*free.forces(x), wrenches) if status is QPStatus.SOLVED else None
+        if margins[: self.limits.n_cone_rows].min() >= 0.0:
+            return Answer(torques, wrenches, wrenches)
+        nearest = self.distribution.solve(self.body.G, self.body.G.dot(wrenches))
+        if nearest.status is not QPStatus.SOLVED:
+            return None
+        projected = nearest.wrenches.ravel()
+        held = Level(free.F, projected - free.f_0)
+        x = by_projection([held, *levels], free.n_y + free.n_z)
+        return Answer(free.forces(x)[0], projected, wrenches)
+
+    def _levels(self, free: FreeMotion, desired: Desired) -> list[Level]:
+        """The priorities below the first, then the rest, as conditions on x."""
+        equations = self.body.equations()
+        rows, values = self.tasks.evaluate(self.body, desired)
+        B, c = free.on_accelerations(equations, rows, values)
+        B = np.concatenate([B, np.zeros((len(B), free.n_z))], axis=1)
+        even_share = np.eye(free.n_y + free.n_z)[free.n_y :]
+        parts = {
+            name: (B[part], c[part])
+            for name, part in zip(self._motion_tasks, self.tasks.slices, strict=False)
+        }
+        parts["forces"] = (even_share, np.zeros(free.n_z))
+        parts["torques"] = (free.T, -free.tau_0)
+        if not self._hold_contacts:
+            J = np.zeros((len(equations.J), free.n_y + free.n_z))
+            J[:, : free.n_y] = equations.J
+            parts["contacts"] = (J, -equations.drift)
+        rest = self.tasks.slices[-1]
+        levels = [[parts[name] for name in names] for names in self.priorities[1:]]
+        levels.append([(B[rest], c[rest]), parts["forces"]])
+        return [
+            Level(np.concatenate([A for A, _ in level]), np.concatenate([b for _, b in level]))
+            for level in levels
+        ]

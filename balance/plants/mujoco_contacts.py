@@ -1,0 +1,171 @@
+"""Contact of the robot's surfaces with their planes in MuJoCo.
+
+Every corner of a surface is a point that touches the plane of that surface and nothing else.  The
+discrete integrator finds the force f at a point from the motion at the end of the step: with r the
+height over the plane, v its rate and a the mean acceleration of the step,
+
+    f = -(k r + b v + a) / R,   R = A (1 - d) / d,
+
+where ``solref`` is (-d k, -d b), ``solimp`` holds d, and A is MuJoCo's estimate of the point's
+inverse mass.  That is a spring K = k / R and a damper D = b / R next to an inertia 1 / R, which
+vanishes with d.  So ``plant.soft`` means what it means to the Pinocchio plant, and hard contact is
+the same with a spring that yields less than a micrometre.  Welded corners are tied to where they
+stand by the same springs, in all directions.
+
+Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
+tangential force f_T creeps at f_T / HARD_DAMPING, 1 micrometre per second under 100 N.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import Plant
+from balance.plants.mujoco_model import quaternion
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+HARD_STIFFNESS = 1e8  # N/m, of one corner
+HARD_DAMPING = 1e7  # N s/m; a penetration is undone with time constant D / K = 0.1 s
+FRICTION_DAMPING = 1e8  # N s/m
+IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
+POINT_RADIUS_M = 1e-6
+EVERYWHERE_M = 1e3
+NEGLIGIBLE = 1e-9
+
+
+def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:
+    """Add the planes and the corners that touch them to a model that is not compiled yet."""
+    inert = {"contype": 0, "conaffinity": 0, "mass": 0.0}
+    softness = {
+        "solref": [-NEGLIGIBLE, -NEGLIGIBLE],  # set by CornerContacts, which knows A
+        "solimp": [IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0],
+    }
+    for surface in robot.soles:
+        frame = robot.model.frames[surface.frame_id]
+        body = spec.body(robot.model.names[frame.parentJoint])
+        X_JS = frame.placement * surface.placement
+        plane = spec.worldbody.add_geom(
+            name=f"plane of {surface.name}",
+            type=mujoco.mjtGeom.mjGEOM_PLANE,
+            size=[1.0, 1.0, 0.1],
+            pos=surface.plane.translation,
+            quat=quaternion(surface.plane.rotation),
+            **inert,
+        )
+        for number, corner in enumerate(surface.corners):
+            point = body.add_geom(
+                name=f"corner {number} of {surface.name}",
+                type=mujoco.mjtGeom.mjGEOM_SPHERE,
+                size=[POINT_RADIUS_M, 0.0, 0.0],
+                pos=X_JS.act(corner + np.array([0.0, 0.0, POINT_RADIUS_M])),
+                quat=quaternion(X_JS.rotation),
+                **inert,
+            )
+            if config.contact == "welded":
+                spec.add_equality(
+                    type=mujoco.mjtEq.mjEQ_CONNECT,
+                    objtype=mujoco.mjtObj.mjOBJ_BODY,
+                    name1=body.name,
+                    name2="world",
+                    data=[*X_JS.act(corner), *np.zeros(9)],
+                    **softness,
+                )
+            else:
+                friction = [config.friction, config.friction, 0.0, 0.0, 0.0]
+                spec.add_pair(
+                    geomname1=plane.name,
+                    geomname2=point.name,
+                    condim=3,
+                    friction=friction,
+                    **softness,
+                )
+
+
+class CornerContacts:
+    """The corners in a compiled model: their stiffness, their anchors and their forces."""
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, robot: Robot, config: Plant
+    ) -> None:
+        """``data`` holds the posture for which the stiffness shall be met exactly."""
+        self._model, self._data = model, data
+        self._welded = config.contact == "welded"
+        corners = np.concatenate([surface.corners for surface in robot.soles])
+        self._n = len(corners)
+        names = [
+            f"corner {number} of {surface.name}"
+            for surface in robot.soles
+            for number in range(len(surface.corners))
+        ]
+        self._geoms = np.array([model.geom(name).id for name in names])
+        self._corner_of = np.zeros(model.ngeom, dtype=np.intp)
+        self._corner_of[self._geoms] = np.arange(self._n)
+        self._forces = np.zeros((self._n, 3))
+        # Wrench at the centre of each surface from the forces at all corners, axes of the surface.
+        self._map = np.zeros((len(robot.soles), 6, self._n, 3))
+        first = 0
+        for index, surface in enumerate(robot.soles):
+            for number, (x, y, z) in enumerate(surface.corners, first):
+                self._map[index, :3, number] = np.eye(3)
+                self._map[index, 3:, number] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+            first += len(surface.corners)
+        self._map = self._map.reshape(-1, 3 * self._n)
+        self._set_stiffness(config)
+
+    def _set_stiffness(self, config: Plant) -> None:
+        model, data = self._model, self._data
+        spring = np.array(_spring(config))
+        # All corners are taken to touch for once, so that MuJoCo tells R of each.
+        model.pair_margin[:] = EVERYWHERE_M
+        mujoco.mj_forward(model, data)
+        model.pair_margin[:] = 0.0
+        rows = data.efc_R[data.nefc - 3 * self._n :].reshape(-1, 3)
+        if self._welded:
+            model.eq_solref[:] = -IMPEDANCE * rows[:, :1] * spring
+            return
+        pairs = self._corner_of[data.contact.geom[:, 1]]
+        model.pair_solref[pairs] = -IMPEDANCE * rows[:, :1] * spring
+
+    def anchor(self) -> None:
+        """Tie welded corners to where they are now; ``data`` has the new posture."""
+        if self._welded:
+            mujoco.mj_kinematics(self._model, self._data)
+            axes = self._data.geom_xmat[self._geoms].reshape(-1, 3, 3)
+            points = self._data.geom_xpos[self._geoms] - POINT_RADIUS_M * axes[:, :, 2]
+            self._model.eq_data[:, 3:6] = points
+
+    def read(self, wrenches: Array) -> None:
+        """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres."""
+        data, forces = self._data, self._forces
+        if self._welded:
+            world = data.efc_force[: 3 * self._n].reshape(-1, 3)
+            axes = data.geom_xmat[self._geoms].reshape(-1, 3, 3)
+            np.einsum("ni,nij->nj", world, axes, out=forces)
+        else:
+            forces[:] = 0.0
+            n = data.ncon
+            if n:
+                contact = data.contact
+                geoms = contact.geom[:, 1]
+                local = data.efc_force[data.nefc - 3 * n :].reshape(-1, 1, 3)
+                world = local @ contact.frame.reshape(-1, 3, 3)
+                axes = data.geom_xmat[geoms].reshape(-1, 3, 3)
+                forces[self._corner_of[geoms]] = (world @ axes)[:, 0]
+        wrenches[:] = self._map.dot(forces.ravel()).reshape(wrenches.shape)
+
+
+def friction_impedance_ratio(config: Plant) -> float:
+    """MuJoCo's ``impratio``: by how much the damper of friction exceeds a corner's own."""
+    stiffness, damping = _spring(config)
+    return FRICTION_DAMPING / (damping + config.step_s * stiffness)
+
+
+def _spring(config: Plant) -> tuple[float, float]:
+    """Stiffness (N/m) and damping (N s/m) of a corner."""
+    if config.contact == "soft":
+        return config.soft.stiffness, config.soft.damping
+    return HARD_STIFFNESS, HARD_DAMPING

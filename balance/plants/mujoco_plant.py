@@ -1,0 +1,128 @@
+"""Rigid-body simulation with MuJoCo, of the same robot on the same planes.
+
+MuJoCo's discrete integrator takes the velocity over a step of size dt by
+
+    (M + dt B) (v+ - v) = dt (tau - B v - c(q, v) + J_p^T f_p + J_c^T f_c),
+
+with B the viscous joint friction, and finds the contact forces f_c of that very step.  Its older
+integrators (``implicitfast`` among them) find the forces first and apply the friction afterwards:
+what friction then takes from the joints is missing at the soles, which hop by up to a centimetre
+when the robot is pushed.
+
+MuJoCo writes quaternions as (w, x, y, z) and the linear velocity of the base in world axes, and
+computes forces, contacts and kinematics at the start of a step; ``q`` and ``v`` here are
+Pinocchio's, at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import Plant
+from balance.dynamics.checks import frame_id
+from balance.plants.interface import BodyImpulse
+from balance.plants.mujoco_contacts import CornerContacts, add_contacts, friction_impedance_ratio
+from balance.plants.mujoco_model import compiled, robot_spec
+from balance.plants.pinocchio_plant import _joint_damping
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+MAX_ITERATIONS = 100
+
+
+class MujocoPlant:
+    """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
+
+    def __init__(self, config: Plant, robot: Robot) -> None:
+        self.robot, self.dt = robot, config.step_s
+        spec = robot_spec(robot)
+        _set_options(spec.option, config)
+        add_contacts(spec, robot, config)
+        self.model = compiled(spec, robot)
+        self.model.dof_damping[6:] = _joint_damping(config.joint_damping, robot)
+        self.data = mujoco.MjData(self.model)
+        unlimited = np.full(robot.model.nv - 6, np.inf)
+        self._limits = robot.effort_limits if config.torque_limits else unlimited
+        # Views into MuJoCo's memory, and room for the base's rotation.
+        self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        self._torques = self.data.qfrc_applied[6:]
+        self._inverse = np.zeros(4)
+        self.contact_wrenches = np.zeros((len(robot.soles), 6))
+        """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        self._write(robot.q_nominal, np.zeros(robot.model.nv))
+        self._contacts = CornerContacts(self.model, self.data, robot, config)
+        self.reset(robot.q_nominal, np.zeros(robot.model.nv))
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Start again at time zero from a state; nothing of the past is kept."""
+        mujoco.mj_resetData(self.model, self.data)
+        self._write(q, v)
+        self._contacts.anchor()
+        self.q, self.v, self.time = q.copy(), v.copy(), 0.0
+        self.contact_wrenches[:] = 0.0
+
+    def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
+        """Advance by one time step under joint torques (nj,) and pushes (N s)."""
+        np.minimum(np.maximum(torques, -self._limits), self._limits, out=self._torques)
+        if impulses:
+            self._push(impulses)
+        mujoco.mj_step(self.model, self.data)
+        if impulses:
+            self.data.xfrc_applied[:] = 0.0
+        self._contacts.read(self.contact_wrenches)
+        self._read()
+        self.time += self.dt
+
+    def _write(self, q: Array, v: Array) -> None:
+        """Pinocchio's state into MuJoCo's."""
+        self._qpos[:] = q
+        self._qpos[3], self._qpos[4:7] = q[6], q[3:6]
+        self._qvel[:] = v
+        mujoco.mju_rotVecQuat(self._qvel[:3], v[:3], self._qpos[3:7])
+
+    def _read(self) -> None:
+        """MuJoCo's state into Pinocchio's; new arrays, for the old ones may be kept by others."""
+        qpos, qvel = self._qpos, self._qvel
+        q, v = qpos.copy(), qvel.copy()
+        q[3:6], q[6] = qpos[4:7], qpos[3]
+        mujoco.mju_negQuat(self._inverse, qpos[3:7])
+        mujoco.mju_rotVecQuat(v[:3], qvel[:3], self._inverse)
+        self.q, self.v = q, v
+
+    def _push(self, impulses: Sequence[BodyImpulse]) -> None:
+        """Forces on bodies that deliver the impulses within the next step."""
+        data, pin_model = self.data, self.robot.model
+        mujoco.mj_kinematics(self.model, data)
+        for impulse in impulses:
+            frame = pin_model.frames[frame_id(pin_model, impulse.body)]
+            body = frame.parentJoint  # bodies have the numbers of Pinocchio's joints
+            rotation = data.xmat[body].reshape(3, 3)
+            vector = impulse.vector
+            if impulse.in_body_axes:
+                vector = rotation @ frame.placement.rotation @ vector
+            force = vector / self.dt
+            point = data.xpos[body] + rotation @ frame.placement.act(impulse.point)
+            data.xfrc_applied[body, :3] += force
+            data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
+
+
+def _set_options(option: mujoco.MjOption, config: Plant) -> None:
+    option.timestep = config.step_s
+    option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
+    option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = friction_impedance_ratio(config)
+    option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    option.iterations = MAX_ITERATIONS
+    option.tolerance = config.contact_tolerance
+    # Right for this size, and MuJoCo 4.0.0 factorises sparse ones wrongly.
+    option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    # A diverged run shall show; and contacts are stiffer than MuJoCo deems safe for its older
+    # integrators.
+    option.disableflags = int(
+        mujoco.mjtDisableBit.mjDSBL_AUTORESET | mujoco.mjtDisableBit.mjDSBL_REFSAFE
+    )

@@ -1,0 +1,216 @@
+"""Properties that hold for every law, whatever it is made of: one suite over all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from law_samples import (
+    CASES,
+    MIRROR,
+    contact_jacobian,
+    law,
+    law_config,
+    mirror_joints,
+    mirror_state,
+    moved,
+    simulate,
+    turn,
+    wrench_at_com,
+)
+from numpy.typing import NDArray
+from reordered_robot import reordered_toro
+
+from balance.config import LAWS, gain_matrix
+from balance.controllers import ControlStatus, make_controller
+from balance.controllers.distribution import contact_cones
+from balance.experiment import run
+from balance.robots import Robot
+from balance.stance import robot_of
+
+Array = NDArray[np.float64]
+
+HELD = 1e-6  # of the weight: gravity not balanced
+IN_CONE = 1e-8  # of the weight: violation of a cone
+MET = 1e-4  # of the weight: wanted less commanded wrench; the QP's regulariser alone leaves 1e-5
+SAME = 1e-6  # relative for torques, absolute for m and rad
+STANCES = ("toro_push", "toro_single_support", "toro_table", "toro_wall")
+STATES = 10
+PUSH = np.array([3.0, 12.0, 0.0])  # N s
+
+every_law = pytest.mark.parametrize("case", CASES)
+
+
+def assert_same(actual: Array, expected: Array) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=SAME * np.abs(expected).max())
+
+
+def assert_gravity_is_held(case: str, experiment: str) -> None:
+    """Torques and contact wrenches are an equilibrium by recursive Newton-Euler."""
+    config = law_config(case, experiment)
+    robot = robot_of(config)
+    q, zero = robot.q_nominal, np.zeros(robot.model.nv)
+    output = make_controller(config, robot).step(q, zero, 0.0)
+    held = contact_jacobian(robot, q).T @ output.wrenches.ravel()
+    held[6:] += output.torques
+    gravity = pin.rnea(robot.model, robot.model.createData(), q, zero, zero)
+    weight = robot.mass * 9.81
+    np.testing.assert_allclose(held, gravity, rtol=0, atol=HELD * weight)
+    assert output.status is ControlStatus.OK
+    for cone, wrench in zip(
+        contact_cones(robot, config.controller.contacts), output.wrenches, strict=True
+    ):
+        assert cone.margin(wrench).min() >= -IN_CONE * weight
+
+
+@every_law
+@pytest.mark.parametrize("stance", STANCES)
+def test_rest_holds_gravity_on_any_contacts(case: str, stance: str) -> None:
+    assert_gravity_is_held(case, stance)
+
+
+@every_law
+@pytest.mark.parametrize("robot", ["talos", "icub", "g1"])
+def test_rest_holds_gravity_on_any_robot(case: str, robot: str) -> None:
+    assert_gravity_is_held(case, f"{robot}_push")
+
+
+@every_law
+@pytest.mark.parametrize("size", [0.02, 0.2, 0.6])
+def test_wrenches_are_in_their_cones_and_torques_within_limits(
+    toro: Robot, case: str, size: float
+) -> None:
+    """Up to states from which no law recovers."""
+    rng, weight = np.random.default_rng(50), toro.mass * 9.81
+    config = law_config(case)
+    controller = make_controller(config, toro)
+    cones = contact_cones(toro, config.controller.contacts)
+    for _ in range(STATES):
+        output = controller.step(*moved(toro, size, rng), 0.0)
+        for cone, wrench in zip(cones, output.wrenches, strict=True):
+            assert cone.margin(wrench).min() >= -IN_CONE * weight
+        assert (np.abs(output.torques) <= toro.effort_limits).all()
+
+
+@every_law
+def test_a_joint_at_its_limit_is_reported(toro: Robot, case: str) -> None:
+    rng, reported = np.random.default_rng(51), 0
+    controller = law(case, toro)
+    for _ in range(STATES):
+        output = controller.step(*moved(toro, 0.6, rng), 0.0)
+        if output.status & (ControlStatus.QP_FAILED | ControlStatus.BAD_STATE):
+            continue
+        at_limit = (np.abs(output.torques) >= toro.effort_limits).any()
+        assert not at_limit or output.status & ControlStatus.TORQUE_LIMITED
+        reported += at_limit
+    assert reported > 0
+
+
+@every_law
+def test_net_wrench_meets_the_request_where_feasible(toro: Robot, case: str) -> None:
+    """Near rest nothing limits the contacts: what is asked for is what is commanded."""
+    rng, weight = np.random.default_rng(52), toro.mass * 9.81
+    controller = law(case, toro)
+    for _ in range(STATES):
+        q, v = moved(toro, 0.004, rng)
+        output = controller.step(q, v, 0.0)
+        assert np.abs(output.residual).max() < MET * weight
+        assert not output.status & ControlStatus.WRENCH_LIMITED
+
+
+@every_law
+def test_net_wrench_pulls_the_com_back(toro: Robot, case: str) -> None:
+    """At rest, off the setpoint by a few mm: the net horizontal force is the spring's, K_P e."""
+    controller, config = law(case, toro), law_config(case)
+    K_P = gain_matrix(config.controller.gains.K_P)
+    for offset in ((0.004, 0.0), (-0.002, 0.003)):
+        com = toro.com()[:2] + offset
+        q = toro.standing_posture(com_xy=com, base_height=toro.q_nominal[2])
+        output = controller.step(q, np.zeros(toro.model.nv), 0.0)
+        force = wrench_at_com(toro, q, output.wrenches)[:2]
+        expected = -K_P[:2, :2] @ (toro.com(q) - toro.com())[:2]
+        np.testing.assert_allclose(force, expected, atol=0.05 * np.linalg.norm(expected))
+
+
+@every_law
+def test_mirrored_state_gives_mirrored_torques(toro: Robot, case: str) -> None:
+    rng, controller = np.random.default_rng(53), law(case, toro)
+    for _ in range(STATES):
+        q, v = moved(toro, 0.1, rng)
+        expected = mirror_joints(toro.joint_names, controller.step(q, v, 0.0).torques)
+        actual = controller.step(*mirror_state(toro, q, v), 0.0).torques
+        assert_same(actual, expected)
+
+
+@every_law
+def test_mirrored_push_gives_mirrored_motion(toro: Robot, case: str) -> None:
+    """The whole configuration, 0.3 s after the push."""
+    config = law_config(case)
+    one, other = (simulate(config, toro, push, 320)[-1] for push in (PUSH, MIRROR @ PUSH))
+    expected, _ = mirror_state(toro, one, np.zeros(toro.model.nv))
+    assert np.abs(one - toro.q_nominal).max() > 0.01
+    assert np.abs(pin.difference(toro.model, expected, other)).max() < SAME
+
+
+@every_law
+def test_turning_the_world_about_the_vertical_changes_nothing(toro: Robot, case: str) -> None:
+    """Robot, setpoint and the gains that act in world axes turned together."""
+    R = pin.rpy.rpyToMatrix(0.0, 0.0, 2.1)
+    gains = law_config(case).controller.gains
+    turned = {}
+    for name in ("K_P", "K_D", "D"):
+        gain = R @ gain_matrix(getattr(gains, name)) @ R.T
+        turned[f"controller__gains__{name}"] = (0.5 * (gain + gain.T)).tolist()
+    other = dataclasses.replace(toro, q_nominal=turn(toro.q_nominal, R))
+    here, there = law(case, toro), law(case, other, **turned)
+    rng = np.random.default_rng(54)
+    for _ in range(STATES):
+        q, v = moved(toro, 0.1, rng)
+        assert_same(there.step(turn(q, R), v, 0.0).torques, here.step(q, v, 0.0).torques)
+
+
+@every_law
+def test_half_the_control_rate_gives_nearly_the_same_motion(toro: Robot, case: str) -> None:
+    """Peak of the CoM's sway at 1 kHz and at 500 Hz; the peak comes 0.3 s after the push."""
+    peaks = []
+    for period, n in ((0.001, 450), (0.002, 225)):
+        path = simulate(law_config(case, control_period_s=period), toro, PUSH, n)
+        peaks.append(max(np.linalg.norm(toro.com(q) - toro.com()) for q in path[::5]))
+    assert peaks[0] > 0.01
+    assert peaks[1] == pytest.approx(peaks[0], rel=0.03)
+
+
+@pytest.fixture(scope="module")
+def reordered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Robot, NDArray[np.intp]]:
+    return reordered_toro(tmp_path_factory.mktemp("robot"))
+
+
+@every_law
+def test_joints_in_another_order_move_the_same(
+    toro: Robot, reordered: tuple[Robot, NDArray[np.intp]], case: str
+) -> None:
+    other, order = reordered
+    assert (np.diff(order) < 0).sum() >= 4
+    config = law_config(case)
+    expected, actual = (simulate(config, robot, PUSH, 200)[-1] for robot in (toro, other))
+    assert np.abs(expected - toro.q_nominal).max() > 0.01
+    np.testing.assert_allclose(actual[:7], expected[:7], rtol=0, atol=SAME)
+    np.testing.assert_allclose(actual[7:], expected[7:][order], rtol=0, atol=SAME)
+
+
+@every_law
+def test_the_push_of_the_paper_is_recovered(case: str) -> None:
+    """Within 3.5 s of the hit the sway is inside the bounds and stays there."""
+    recording = run(law_config(case, duration_s=4.0))
+    summary = recording.summary()
+    assert summary["outcome"] == "recovered", summary["cause"]
+    assert summary["peak_com_error_m"] > 0.01
+
+
+def test_every_law_of_the_schema_has_a_controller(toro: Robot) -> None:
+    for name in LAWS:
+        assert callable(law(name, toro).step)
