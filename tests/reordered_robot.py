@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def reordered_toro(folder: Path) -> tuple[Robot, NDArray[np.intp]]:
-    """The robot, its joints named so that their order is reversed, and for each joint its old index.
+    """The robot with joints named such that their order is reversed, and their old indices.
 
     With ``order`` the second value, ``new = old[order]`` for vectors over the joints.
     """

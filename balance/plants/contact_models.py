@@ -33,7 +33,7 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-CONTACT_RANGE_M = 0.02  # corners farther than this from their plane cannot reach it in one step
+FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane is left alone
 RECOVERY_SPEED = 0.01  # m/s, at most, with which a penetration is undone
 FLAT_SPEED = 1e-3  # m/s; surfaces that close their gaps more slowly are flat on their plane
 WELD_RECOVERY = 0.1  # share of a weld's position error that is removed in one step
@@ -116,7 +116,7 @@ class HardContact:
 
     def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
         gaps = np.concatenate([surface.gaps for surface in surfaces])
-        near = np.flatnonzero(gaps < CONTACT_RANGE_M)
+        near = np.flatnonzero(gaps < FASTEST_CORNER * dt)
         if near.size == 0:
             self._corners[:] = 0.0
             self.residual = 0.0
@@ -186,7 +186,7 @@ class SoftContact:
 
     def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
         gaps = np.concatenate([surface.gaps for surface in surfaces])
-        near = np.flatnonzero(gaps < CONTACT_RANGE_M)
+        near = np.flatnonzero(gaps < FASTEST_CORNER * dt)
         away = gaps > 0.0
         self._stretch[away] = 0.0
         if near.size == 0:

@@ -1,7 +1,7 @@
 """The folder of a study: its definition, and a log to which every finished run is added at once.
 
-A line of the log is the CRC-32 of a row and the row as JSON.  A line that was cut off by a crash or a
-full disk does not match its sum and counts as not written; its run is repeated.
+A line of the log is the CRC-32 of a row and the row as JSON.  A line that was cut off by a crash or
+a full disk does not match its sum and counts as not written; its run is repeated.
 """
 
 from __future__ import annotations

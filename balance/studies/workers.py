@@ -1,0 +1,147 @@
+"""What a worker does: one run, from a config to a row of the table."""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import os
+import socket
+import sys
+import tempfile
+import time
+import traceback
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from balance.config import parse_config
+from balance.errors import BalanceError
+
+STUCK_S = 30.0  # a run that ignores its time limit for this long is ended with its process
+TIMING = (
+    "wall_time_s",
+    "cpu_time_s",
+    "worker",
+    "control_step_us_median",
+    "control_step_us_p99",
+    "realtime_factor",
+)
+"""Columns that differ when a study is repeated."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to do: its config, what to call it in errors, and which outcomes to keep whole."""
+
+    key: str
+    config: Mapping[str, Any]
+    source: str
+    timeout_s: float
+    robots: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave: columns of its row, and its result folder as a zip file if wanted."""
+
+    columns: Mapping[str, Any]
+    recording: bytes | None = None
+
+
+class _TimeoutError(Exception):
+    """The run took longer than it may."""
+
+
+def execute(task: Task) -> Result:
+    """Run an experiment; whatever goes wrong with it becomes its row."""
+    from balance.experiment import run
+
+    began, cpu = time.perf_counter(), time.thread_time()
+
+    def in_time(simulated: float, wall: float) -> None:
+        if wall > task.timeout_s:
+            raise _TimeoutError(
+                f"stopped at {simulated:.3g} s of simulated time: it took longer than "
+                f"timeout_s = {task.timeout_s:g} s"
+            )
+
+    columns: dict[str, Any] = {}
+    recording: bytes | None = None
+    try:
+        with _watchdog(task.timeout_s + STUCK_S):
+            config = parse_config(task.config, task.source)
+            recorded = run(config, in_time, [Path(folder) for folder in task.robots])
+            columns = flatten(recorded.summary())
+            if columns["outcome"] in task.keep:
+                recording = _packed(recorded)
+    except (BalanceError, _TimeoutError) as error:
+        columns = failed(str(error))
+    except Exception as error:  # noqa: BLE001 - a crash belongs to its cell, not to the study
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        columns = failed(f"{type(error).__name__} at {where}: {error}")
+    columns |= {
+        "wall_time_s": time.perf_counter() - began,
+        "cpu_time_s": time.thread_time() - cpu,
+        "worker": f"{socket.gethostname()}:{os.getpid()}",
+    }
+    return Result(columns, recording)
+
+
+def failed(error: str) -> dict[str, Any]:
+    """The columns of a run without a result."""
+    return {"outcome": "error", "error": error}
+
+
+def flatten(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """A summary with one value for each column: ``settling_time_s_10``, ``..._axes_m_x``."""
+    columns: dict[str, Any] = {}
+    for key, value in summary.items():
+        if isinstance(value, Mapping):
+            columns |= {f"{key}_{name}": item for name, item in value.items()}
+        elif isinstance(value, list | tuple):
+            names = "xyz" if len(value) == 3 else range(len(value))
+            columns |= {f"{key}_{name}": item for name, item in zip(names, value, strict=True)}
+        else:
+            columns[key] = value
+    return columns
+
+
+@contextmanager
+def _watchdog(seconds: float) -> Iterator[None]:
+    """End this process if the run is stuck where Python cannot interrupt it.
+
+    Dask's nanny then starts another.  Without one, or where several runs share the process, a stuck
+    run stays stuck.
+    """
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+        replaceable = worker.nanny is not None and worker.state.nthreads == 1
+    except ValueError:  # not on a worker
+        replaceable = False
+    if not replaceable:
+        yield
+        return
+    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _packed(recording: Any) -> bytes:
+    """The result folder of a run as a zip file; Parquet is compressed already."""
+    from balance.results import save_recording
+
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(buffer, "w") as archive:
+        folder = save_recording(recording, Path(scratch) / "run")
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)
+    return buffer.getvalue()
