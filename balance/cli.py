@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from balance import cli_studies
 from balance.errors import BalanceError
 
 if TYPE_CHECKING:
@@ -176,6 +177,9 @@ def theory(
     rows = residual_table(load_robot(robot, robots or []).model, states, seed)
     if not print_table(rows, console):
         raise typer.Exit(1)
+
+
+cli_studies.register(app)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ A study file names its experiment by path or by the name of a shipped config, or
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,6 +73,13 @@ class Directions(Strict):
             raise ValueError(
                 "give one of count, azimuth_deg and vectors; given: " + (", ".join(given) or "none")
             )
+        steepest = math.tan(math.radians(MAX_ELEVATION_DEG))
+        for x, y, z in self.vectors or ():
+            if abs(z) > steepest * math.hypot(x, y):
+                raise ValueError(
+                    f"the vector [{x:g}, {y:g}, {z:g}] is steeper than {MAX_ELEVATION_DEG:g} "
+                    "degrees; the ankle limit is about the horizontal part of a push"
+                )
         return self
 
 
@@ -79,8 +87,8 @@ class EnvelopeConfig(StudyBase):
     """The largest recovered impulse of ``pushes.0`` in each direction, for each cell of ``axes``.
 
     ``tolerance``, ``start`` and ``largest`` are fractions of the ankle limit: the width of the
-    final bracket, the first impulse to try, and the one beyond which nothing is tried.  With
-    ``seeds`` > 1 both ends of the bracket are decided by a majority of that many seeds.
+    final bracket, the first impulse to try, and the one beyond which nothing is tried.  With noise,
+    both ends of the bracket are decided by a majority of ``seeds``, an odd number.
     """
 
     directions: Directions
@@ -91,7 +99,9 @@ class EnvelopeConfig(StudyBase):
     seeds: Annotated[int, Field(ge=1, le=99)] = 1
 
     @model_validator(mode="after")
-    def _in_order(self) -> EnvelopeConfig:
+    def _consistent(self) -> EnvelopeConfig:
+        if self.seeds % 2 == 0:
+            raise ValueError(f"seeds = {self.seeds} must be odd, so that a vote has a majority")
         if not self.tolerance <= self.start <= self.largest:
             raise ValueError(
                 f"tolerance = {self.tolerance}, start = {self.start} and largest = {self.largest} "

@@ -42,7 +42,8 @@ class MomentumController(WrenchLaw):
 
     The tracking form (``tracking: true``), which the paper names as future work, adds the rate of
     the desired momentum (p_d, l_d) = (m dx_d/dt, I_l omega_d) to w_CoM and takes the torques from
-    the full joint rows of (25).  While the contacts hold they bear exactly the wrenches w_i, hence
+    the full joint rows of (25).  While the contacts hold they bear exactly the wrenches w_i, as far
+    as the joints can hold them (:mod:`balance.controllers.inverse_dynamics`), hence
 
         m d^2e/dt^2 + m K_D de/dt + K_P e = 0   with   e = x - x_d,
 
@@ -65,7 +66,7 @@ class MomentumController(WrenchLaw):
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        self._state = (q, v, t)
+        self._state = (q, v, t)  # for the velocity terms of the tracking form
         return super().step(q, v, t)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:

@@ -26,8 +26,7 @@ class OttController(WrenchLaw):
         w_CoM = [m g e_z - K_P (x - x_d) - K_D (dx/dt - dx_d/dt);  R_d tau_P - D (omega - omega_d)],
 
     the wrench QP solves (37), and the torques are tau = -sum_i J_iq_breve^T w_i.  The gains follow
-    from those of the momentum law by :func:`velocity_gains`, so that on a robot that moves as one
-    rigid body both laws ask for the same.
+    from those of the momentum law by :func:`velocity_gains`, so that both have the same target.
 
     Differs: as in the momentum law the spring's torque is added, and a setpoint that moves adds
     m times its acceleration; (36) is for a fixed one.

@@ -25,6 +25,13 @@ RANK_TOLERANCE = 1e-8
 _ROW_TOLERANCE = 1e-11
 """An inequality whose row falls below this share of its size is decided by higher levels."""
 
+_ROUNDING = 1e-12
+"""What an inequality gives way once x keeps it, relative to the size of its row.
+
+Where a level is at odds with inequalities, its optimum leaves the next ones a set without interior,
+in which rounding alone can make a program look infeasible.
+"""
+
 _SLACK_COST = 1e-8
 """Cost of directions that a level does not need, relative to those that it does."""
 
@@ -60,6 +67,9 @@ def by_programs(
 
     Directions that a level does not need have a small cost, which quadratic programming wants to be
     positive; it vanishes when none of them is needed to keep the inequalities.
+
+    The status is that of the first level.  If a solver fails on a later one, x keeps all
+    inequalities and is optimal for the levels above, and that level leaves it as it is.
     """
     n = C.shape[1]
     x, Z = np.zeros(n), np.eye(n)
@@ -76,15 +86,18 @@ def by_programs(
         H[:rank], g[:rank] = gains**2, gains * error
         rows, lower = C.dot(Z), d - C.dot(x)
         if feasible:
-            lower = np.minimum(lower, 0.0)  # x is feasible, but for rounding
+            lower = np.minimum(lower, 0.0) - _ROUNDING * sizes
         step = g / H
         if not (rows.dot(step) >= lower).all():
             kept = np.linalg.norm(rows, axis=1) > _ROW_TOLERANCE * sizes
             program = QuadraticProgram(np.diag(H), g, rows[kept], lower[kept])
             solution = solver.solve(program)
-            if solution.status is not QPStatus.SOLVED:
+            if solution.status is QPStatus.SOLVED:
+                step = solution.x
+            elif feasible:
+                step = np.zeros(size)
+            else:
                 return x, solution.status
-            step = solution.x
         feasible = True
         x += Z.dot(step)
         Z = Z[:, rank:]

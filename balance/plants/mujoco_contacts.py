@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import Plant
@@ -94,68 +95,59 @@ class CornerContacts:
         """``data`` holds the posture for which the stiffness shall be met exactly."""
         self._model, self._data = model, data
         self._welded = config.contact == "welded"
-        corners = np.concatenate([surface.corners for surface in robot.soles])
-        self._n = len(corners)
-        names = [
-            f"corner {number} of {surface.name}"
-            for surface in robot.soles
-            for number in range(len(surface.corners))
-        ]
-        self._geoms = np.array([model.geom(name).id for name in names])
-        self._corner_of = np.zeros(model.ngeom, dtype=np.intp)
-        self._corner_of[self._geoms] = np.arange(self._n)
-        self._forces = np.zeros((self._n, 3))
-        # Wrench at the centre of each surface from the forces at all corners, axes of the surface.
-        self._map = np.zeros((len(robot.soles), 6, self._n, 3))
-        first = 0
+        # MuJoCo numbers the geoms of the world first: after the planes come the corners.
+        self._first = len(robot.soles)
+        self._n = model.ngeom - self._first
+        self._axes = data.geom_xmat[self._first :].reshape(-1, 3, 3)  # stays up to date
+        self._forces = np.zeros((self._n, 1, 3))
+        self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # axes of the corners' forces
+        self._to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
+        self._connections = np.zeros(self._n, dtype=np.intp)
+        connection = 0
         for index, surface in enumerate(robot.soles):
-            for number, (x, y, z) in enumerate(surface.corners, first):
-                self._map[index, :3, number] = np.eye(3)
-                self._map[index, 3:, number] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
-            first += len(surface.corners)
-        self._map = self._map.reshape(-1, 3 * self._n)
-        self._set_stiffness(config)
+            for number, corner in enumerate(surface.corners):
+                geom = model.geom(f"corner {number} of {surface.name}").id - self._first
+                self._to_wrenches[index, :3, geom] = np.eye(3)
+                self._to_wrenches[index, 3:, geom] = pin.skew(corner)
+                self._connections[connection] = geom
+                connection += 1
+        self._to_wrenches = self._to_wrenches.reshape(-1, 3 * self._n)
+        self._set_stiffness(np.array(_spring(config)))
 
-    def _set_stiffness(self, config: Plant) -> None:
+    def _set_stiffness(self, spring: Array) -> None:
         model, data = self._model, self._data
-        spring = np.array(_spring(config))
-        # All corners are taken to touch for once, so that MuJoCo tells R of each.
+        # All corners are taken to touch for once, so that MuJoCo tells R and the axes of each.
         model.pair_margin[:] = EVERYWHERE_M
         mujoco.mj_forward(model, data)
         model.pair_margin[:] = 0.0
-        rows = data.efc_R[data.nefc - 3 * self._n :].reshape(-1, 3)
+        R = data.efc_R[data.nefc - 3 * self._n :: 3]
+        solref = -IMPEDANCE * np.outer(R, spring)
         if self._welded:
-            model.eq_solref[:] = -IMPEDANCE * rows[:, :1] * spring
-            return
-        pairs = self._corner_of[data.contact.geom[:, 1]]
-        model.pair_solref[pairs] = -IMPEDANCE * rows[:, :1] * spring
+            model.eq_solref[:] = solref
+        else:
+            corners = data.contact.geom[:, 1]
+            self._frames[corners - self._first] = data.contact.frame.reshape(-1, 3, 3)
+            model.pair_solref[np.argsort(model.pair_geom2)[np.argsort(corners)]] = solref
 
     def anchor(self) -> None:
         """Tie welded corners to where they are now; ``data`` has the new posture."""
         if self._welded:
             mujoco.mj_kinematics(self._model, self._data)
-            axes = self._data.geom_xmat[self._geoms].reshape(-1, 3, 3)
-            points = self._data.geom_xpos[self._geoms] - POINT_RADIUS_M * axes[:, :, 2]
-            self._model.eq_data[:, 3:6] = points
+            points = self._data.geom_xpos[self._first :] - POINT_RADIUS_M * self._axes[:, :, 2]
+            self._model.eq_data[:, 3:6] = points[self._connections]
 
     def read(self, wrenches: Array) -> None:
         """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres."""
         data, forces = self._data, self._forces
         if self._welded:
-            world = data.efc_force[: 3 * self._n].reshape(-1, 3)
-            axes = data.geom_xmat[self._geoms].reshape(-1, 3, 3)
-            np.einsum("ni,nij->nj", world, axes, out=forces)
+            forces[self._connections, 0] = data.efc_force[: 3 * self._n].reshape(-1, 3)
         else:
             forces[:] = 0.0
             n = data.ncon
-            if n:
-                contact = data.contact
-                geoms = contact.geom[:, 1]
-                local = data.efc_force[data.nefc - 3 * n :].reshape(-1, 1, 3)
-                world = local @ contact.frame.reshape(-1, 3, 3)
-                axes = data.geom_xmat[geoms].reshape(-1, 3, 3)
-                forces[self._corner_of[geoms]] = (world @ axes)[:, 0]
-        wrenches[:] = self._map.dot(forces.ravel()).reshape(wrenches.shape)
+            corners = data.contact.geom[:, 1] - self._first
+            forces[corners, 0] = data.efc_force[data.nefc - 3 * n :].reshape(n, 3)
+        local = forces @ self._frames @ self._axes
+        wrenches[:] = self._to_wrenches.dot(local.ravel()).reshape(wrenches.shape)
 
 
 def friction_impedance_ratio(config: Plant) -> float:

@@ -47,9 +47,11 @@ class MujocoPlant:
         self.model.dof_damping[6:] = _joint_damping(config.joint_damping, robot)
         self.data = mujoco.MjData(self.model)
         unlimited = np.full(robot.model.nv - 6, np.inf)
-        self._limits = robot.effort_limits if config.torque_limits else unlimited
-        # Views into MuJoCo's memory, and room for the base's rotation.
+        self._highest = robot.effort_limits if config.torque_limits else unlimited
+        self._lowest = -self._highest
+        # Views of MuJoCo's memory, and room for the inverse rotation of the base.
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        self._quaternion, self._linear = self._qpos[3:7], self._qvel[:3]
         self._torques = self.data.qfrc_applied[6:]
         self._inverse = np.zeros(4)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
@@ -68,7 +70,8 @@ class MujocoPlant:
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
-        np.minimum(np.maximum(torques, -self._limits), self._limits, out=self._torques)
+        np.maximum(torques, self._lowest, out=self._torques)
+        np.minimum(self._torques, self._highest, out=self._torques)
         if impulses:
             self._push(impulses)
         mujoco.mj_step(self.model, self.data)
@@ -81,17 +84,16 @@ class MujocoPlant:
     def _write(self, q: Array, v: Array) -> None:
         """Pinocchio's state into MuJoCo's."""
         self._qpos[:] = q
-        self._qpos[3], self._qpos[4:7] = q[6], q[3:6]
+        self._quaternion[:] = q[6], q[3], q[4], q[5]
         self._qvel[:] = v
-        mujoco.mju_rotVecQuat(self._qvel[:3], v[:3], self._qpos[3:7])
+        mujoco.mju_rotVecQuat(self._linear, v[:3], self._quaternion)
 
     def _read(self) -> None:
-        """MuJoCo's state into Pinocchio's; new arrays, for the old ones may be kept by others."""
-        qpos, qvel = self._qpos, self._qvel
-        q, v = qpos.copy(), qvel.copy()
-        q[3:6], q[6] = qpos[4:7], qpos[3]
-        mujoco.mju_negQuat(self._inverse, qpos[3:7])
-        mujoco.mju_rotVecQuat(v[:3], qvel[:3], self._inverse)
+        """MuJoCo's state into Pinocchio's; into new arrays, for others may keep the old ones."""
+        q, v = self._qpos.copy(), self._qvel.copy()
+        q[3:6], q[6] = q[4:7], q[3]
+        mujoco.mju_negQuat(self._inverse, self._quaternion)
+        mujoco.mju_rotVecQuat(v[:3], self._linear, self._inverse)
         self.q, self.v = q, v
 
     def _push(self, impulses: Sequence[BodyImpulse]) -> None:

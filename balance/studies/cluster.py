@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import balance
 from balance.errors import InputError, MissingExtraError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 10.0
-FIRST_WORKER_S = 60.0
+FIRST_WORKER_S = 30.0
 BLAS_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SETTINGS = {
     # A run that ends its process twice is suspected of doing so; the runner tries it alone later.
@@ -30,7 +30,9 @@ SETTINGS = {
 
 
 @contextmanager
-def workers(scheduler: str | None = None, count: int | None = None) -> Iterator[Client]:
+def workers(
+    scheduler: str | None = None, count: int | None = None, connect_s: float = CONNECT_S
+) -> Iterator[Client]:
     """A client of ``count`` local worker processes, or of the cluster behind ``scheduler``."""
     try:
         import dask
@@ -46,7 +48,7 @@ def workers(scheduler: str | None = None, count: int | None = None) -> Iterator[
         else:
             if count is not None:
                 raise InputError("--workers is for local workers; a scheduler brings its own")
-            with _existing(scheduler) as client:
+            with _existing(scheduler, connect_s) as client:
                 yield client
 
 
@@ -59,44 +61,79 @@ def usable_cores() -> int:
 def _local(count: int) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
-    environment = dict.fromkeys(BLAS_VARIABLES, "1")
-    with (
-        _interrupts_ignored(),
-        LocalCluster(
+    with _interrupts_ignored():
+        cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
-            env=environment,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+            env=dict.fromkeys(BLAS_VARIABLES, "1"),
+        )
+    with cluster, Client(cluster) as client:
         yield client
 
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    yield
+    """Processes started within do not see Ctrl-C: it is for the command, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
-def _existing(address: str) -> Iterator[Client]:
+def _existing(address: str, connect_s: float) -> Iterator[Client]:
     from distributed import Client
 
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", address):
         raise InputError(
-            f"--scheduler '{address}' is no address of a Dask scheduler; it looks like "
-            "tcp://host:8786, or tls://host:8786 with TLS"
+            f"'{address}' is no address of a Dask scheduler; it looks like tcp://host:8786, or "
+            "tls://host:8786"
         )
     try:
-        client = Client(address, timeout=CONNECT_S)
-    except (OSError, ValueError, RuntimeError) as error:
+        client = Client(address, timeout=connect_s)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ClusterError(
-            f"the scheduler {address} does not answer within {CONNECT_S:g} s ({_reason(error)}); "
-            "start one with 'dask scheduler', or leave --scheduler out to use this machine"
+            f"the scheduler {address} does not answer within {connect_s:g} s ({reason}); start one "
+            "with 'dask scheduler', or leave --scheduler out to use this machine alone"
         ) from None
     with client:
         _check_workers(client, address)
         yield client
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Refuse a cluster without workers, or whose workers have another version of us."""
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER_S)
+    except TimeoutError:
+        raise ClusterError(
+            f"the scheduler {address} has no workers; start some with 'dask worker {address} "
+            "--nworkers auto --nthreads 1'"
+        ) from None
+    try:
+        versions = client.run(version)
+    except ImportError as error:
+        raise ClusterError(
+            f"a worker of {address} cannot load balance ({error}); install 'pin-balance[cluster]' "
+            "on every machine of the cluster"
+        ) from None
+    for worker, found in versions.items():
+        if found != balance.__version__:
+            raise ClusterError(
+                f"worker {worker} has balance {found}, this machine {balance.__version__}; install "
+                "the same version everywhere"
+            )
+
+
+def version() -> str:
+    """The version of this package, asked on a worker."""
+    return balance.__version__

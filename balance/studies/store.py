@@ -93,13 +93,17 @@ class StudyFolder:
             os.fsync(self._writer.fileno())
         except OSError as error:
             self._writer.truncate(self._end)
-            raise StudyStoppedError(
-                f"cannot write to {self.path / LOG}: {error.strerror}; the {len(self)} finished "
-                "runs are kept, and the same command goes on with the others once there is room"
-            ) from None
+            raise self.stopped(f"cannot write to {self.path / LOG}: {error.strerror}") from None
         for row, line in zip(rows, lines, strict=True):
             self._offsets[row["key"]] = self._end
             self._end += len(line)
+
+    def stopped(self, why: str) -> StudyStoppedError:
+        """What to raise when the study cannot go on."""
+        return StudyStoppedError(
+            f"{why}; the {len(self)} finished runs in {self.path} are kept, and the same command "
+            "goes on with the others"
+        )
 
     def get(self, key: str) -> Row | None:
         """The finished run of this key."""

@@ -49,7 +49,7 @@ def assert_same(actual: Array, expected: Array) -> None:
 
 
 def standing(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array]:
-    """A state off by a few centimetres, in motion on contacts at rest; some wrenches are limited."""
+    """A state off by some centimetres, in motion on contacts at rest; some wrenches are limited."""
     q, v = moved(robot, 0.03, rng)
     return q, on_contacts(robot, q, v)
 
@@ -111,7 +111,7 @@ def test_a_joint_at_its_limit_is_reported(toro: Robot, case: str) -> None:
             continue
         at_limit = (np.abs(output.torques) >= toro.effort_limits).any()
         assert not at_limit or output.status & ControlStatus.TORQUE_LIMITED
-        reported += at_limit
+        reported += int(at_limit)
     assert reported > 0
 
 
@@ -141,7 +141,7 @@ def test_net_wrench_pulls_the_com_back(toro: Robot, case: str) -> None:
         output = controller.step(q, np.zeros(toro.model.nv), 0.0)
         force = wrench_at_com(toro, q, output.wrenches)[:2]
         expected = -K_P[:2, :2] @ (toro.com(q) - toro.com())[:2]
-        np.testing.assert_allclose(force, expected, atol=0.3 * np.linalg.norm(expected))
+        np.testing.assert_allclose(force, expected, atol=0.3 * np.abs(expected).max())
 
 
 @every_law

@@ -1,0 +1,126 @@
+"""Polar plot of a recovery envelope, with the ankle limit drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.projections.polar import PolarAxes
+from numpy.typing import NDArray
+
+from balance.plots.style import CAPTION, QUIET_COLOUR, WIDE, new_figure, run_style, styled
+
+if TYPE_CHECKING:
+    from balance.studies.limits import DirectionLimits
+
+Array = NDArray[np.float64]
+
+PANELS = {"recovered": "recovered", "flat": "recovered on flat soles", "upright": "upright"}
+SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
+
+
+def envelope_figure(results: Sequence[DirectionLimits], title: str) -> Figure:
+    """A panel for each criterion, a row for each elevation, a curve for each variant.
+
+    The radius is in N s if all variants have the same ankle limit, else a fraction of it.
+    """
+    elevations = sorted({found.elevation_deg for found in results})
+    names = list(dict.fromkeys(found.name for found in results))
+    in_Ns = _shared_limit(results)
+    with styled():
+        figure = new_figure(WIDE, 0.9 + 2.6 * len(elevations))
+        panels = figure.subplots(
+            len(elevations), len(PANELS), squeeze=False, subplot_kw={"projection": "polar"}
+        )
+        for row, elevation in zip(panels, elevations, strict=True):
+            here = [found for found in results if found.elevation_deg == elevation]
+            for axes, (criterion, heading) in zip(row, PANELS.items(), strict=True):
+                caption = heading + (f", {elevation:g}° up" if len(elevations) > 1 else "")
+                axes.set_title(caption, pad=10.0, **CAPTION)
+                _panel(axes, here, criterion, names, in_Ns)
+            top = max(axes.get_rmax() for axes in row)
+            for axes in row:
+                axes.set_rmax(top)
+        unit = "N s" if in_Ns else "fraction of the ankle limit"
+        figure.suptitle(f"{title}: largest push [{unit}]", x=0.01, ha="left", parse_math=False)
+        _legend(figure, names)
+    return figure
+
+
+def _shared_limit(results: Sequence[DirectionLimits]) -> bool:
+    limits: dict[tuple[float, float], float] = {}
+    for found in results:
+        direction = found.azimuth_deg, found.elevation_deg
+        first = limits.setdefault(direction, found.ankle_limit_Ns)
+        if abs(found.ankle_limit_Ns - first) > SAME_LIMIT * first:
+            return False
+    return True
+
+
+def _panel(
+    axes: PolarAxes,
+    results: Sequence[DirectionLimits],
+    criterion: str,
+    names: Sequence[str],
+    in_Ns: bool,
+) -> None:
+    axes.set_theta_zero_location("N")  # x, forwards, is up
+    axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
+    axes.tick_params(pad=-2.0)
+    axes.set_rlabel_position(45.0)
+    for index, name in enumerate(names):
+        ours = [found for found in results if found.name == name]
+        angle, value, low, high = _curves(ours, criterion, in_Ns)
+        colour = run_style(index)
+        axes.plot(angle, value, marker=".", ms=3, **colour, zorder=3)
+        if np.nanmax(high - low, initial=0.0) > 0.0:
+            axes.fill_between(angle, low, high, color=colour["color"], alpha=0.15, lw=0, zorder=2)
+        if index == 0:
+            ankle = [found.ankle_limit_Ns if in_Ns else 1.0 for found in ours]
+            around, radius = _closed(ours, np.array(ankle))
+            axes.plot(around, radius, color=QUIET_COLOUR, ls=(0, (4, 2)), lw=0.9, gid="ankle limit")
+    axes.set_rmin(0.0)
+
+
+def _curves(
+    results: Sequence[DirectionLimits], criterion: str, in_Ns: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Azimuth, limit and the ends of its interval; directions not finished are left out."""
+    columns = []
+    for found in results:
+        limit = found.limits.get(criterion) if found.finished else None
+        unit = found.ankle_limit_Ns if in_Ns else 1.0
+        if limit is None:
+            columns.append([np.nan] * 3)
+        else:
+            high = limit.value if limit.high is None else limit.high
+            columns.append([unit * limit.value, unit * limit.low, unit * high])
+    table = np.array(columns)
+    angle, value = _closed(results, table[:, 0])
+    return angle, value, _closed(results, table[:, 1])[1], _closed(results, table[:, 2])[1]
+
+
+def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, Array]:
+    """Angles and values in order of azimuth, the first one again at the end of a full circle."""
+    azimuth = np.array([found.azimuth_deg % 360.0 for found in results])
+    order = np.argsort(azimuth)
+    azimuth, values = azimuth[order], values[order]
+    gaps = np.diff(np.append(azimuth, azimuth[0] + 360.0))
+    if len(azimuth) > 2 and gaps.max() < 180.0:
+        azimuth, values = np.append(azimuth, azimuth[0] + 360.0), np.append(values, values[0])
+    return np.radians(azimuth), values
+
+
+def _legend(figure: Figure, names: Sequence[str]) -> None:
+    handles = [Line2D([], [], color=QUIET_COLOUR, ls=(0, (4, 2)), lw=0.9, label="ankle limit")]
+    handles += [
+        Line2D([], [], **run_style(i), label=str(i)) for i, name in enumerate(names) if name
+    ]
+    legend = figure.legend(handles=handles, loc="outside lower left", ncols=4)
+    for text, name in zip(legend.get_texts()[1:], [n for n in names if n], strict=True):
+        # A user's name may start with _ or hold $, which mean something to matplotlib.
+        text.set_text(name)
+        text.set_parse_math(False)

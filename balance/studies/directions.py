@@ -1,0 +1,50 @@
+"""Directions of pushes: unit vectors in world axes, by azimuth and elevation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from balance.config.studies import Directions
+
+DIGITS = 15  # a push along y shall have no x of 6e-17
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A unit vector in world axes, and its angles in degrees."""
+
+    vector: tuple[float, float, float]
+    azimuth_deg: float
+    elevation_deg: float
+
+    @property
+    def horizontal(self) -> float:
+        """The share of an impulse along this direction that is horizontal."""
+        return math.hypot(self.vector[0], self.vector[1])
+
+
+def headings(directions: Directions) -> list[Heading]:
+    """The directions that a study asks for, elevation by elevation."""
+    if directions.vectors is not None:
+        return [_from_vector(vector) for vector in directions.vectors]
+    if directions.count is not None:
+        azimuths = [360.0 * i / directions.count for i in range(directions.count)]
+    else:
+        azimuths = list(directions.azimuth_deg or ())
+    return [_from_angles(a, e) for e in directions.elevation_deg for a in azimuths]
+
+
+def _from_angles(azimuth_deg: float, elevation_deg: float) -> Heading:
+    a, e = math.radians(azimuth_deg), math.radians(elevation_deg)
+    x, y, z = math.cos(a) * math.cos(e), math.sin(a) * math.cos(e), math.sin(e)
+    # Adding zero turns -0.0 into 0.0.
+    vector = (round(x, DIGITS) + 0.0, round(y, DIGITS) + 0.0, round(z, DIGITS) + 0.0)
+    return Heading(vector, azimuth_deg, elevation_deg)
+
+
+def _from_vector(vector: tuple[float, float, float]) -> Heading:
+    length = math.hypot(*vector)
+    x, y, z = (component / length for component in vector)
+    azimuth = math.degrees(math.atan2(y, x)) % 360.0
+    return Heading((x, y, z), azimuth, math.degrees(math.asin(max(-1.0, min(1.0, z)))))

@@ -1,0 +1,233 @@
+"""A recovery envelope: in each direction the largest push that is recovered."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from balance.config import ExperimentConfig, parse_config
+from balance.config.studies import EnvelopeConfig
+from balance.errors import ConfigError
+from balance.metrics import ankle_limit
+from balance.stance import robot_of
+from balance.studies.axes import Point, make_design
+from balance.studies.cells import cell_source, check_cells
+from balance.studies.directions import Heading, headings
+from balance.studies.figures import replace_figure
+from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
+from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
+from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.table import write_table
+from balance.studies.workers import Result, Task
+
+FLAT_SOLES_M = 2e-3
+EXPECTED_RUNS = 9  # in a direction, until the first ones have ended
+MAX_ERRORS = 3  # a direction in which this many runs crash is given up
+
+
+class DirectionSearch:
+    """The search of one variant in one direction: a dialogue of probes and their outcomes."""
+
+    def __init__(self, cell: int, variant: Point, heading: Heading, settings: Settings) -> None:
+        self.cell, self.variant, self.heading = cell, variant, heading
+        self.ankle_Ns = self.mass_kg = 0.0
+        self.trials: list[Trial] = []
+        self.errors = 0
+        self._dialogue: Generator[Probe, frozenset[str], object] = search(settings)
+        self.probe: Probe | None = next(self._dialogue)
+
+    def answer(self, row: Row) -> None:
+        """Take the outcome of the probe, and find the next one."""
+        assert self.probe is not None
+        met = criteria_met(row)
+        self.trials.append(Trial(self.probe, met))
+        self.errors += row["outcome"] == "error"
+        try:
+            self.probe = self._dialogue.send(met)
+        except StopIteration:
+            self.probe = None
+        if self.errors >= MAX_ERRORS:
+            self.probe = None
+
+    def result(self) -> DirectionLimits:
+        """What is known so far."""
+        found = {name: limit(self.trials, name) for name in CRITERIA} if self.trials else {}
+        return DirectionLimits(
+            variant=self.variant.inputs,
+            azimuth_deg=self.heading.azimuth_deg,
+            elevation_deg=self.heading.elevation_deg,
+            ankle_limit_Ns=self.ankle_Ns,
+            mass_kg=self.mass_kg,
+            limits=found if self.errors < MAX_ERRORS else {},
+            runs=len(self.trials),
+            errors=self.errors,
+            finished=self.probe is None,
+        )
+
+
+def criteria_met(row: Row) -> frozenset[str]:
+    """Which criteria a run met; one without a result met none."""
+    outcome = row["outcome"]
+    met = set()
+    if outcome in ("recovered", "upright"):
+        met.add("upright")
+    if outcome == "recovered":
+        met.add("recovered")
+        if row["max_sole_lift_m"] < FLAT_SOLES_M:
+            met.add("flat")
+    return frozenset(met)
+
+
+class Envelope:
+    """The searches of all variants and directions; each has one run at a time."""
+
+    kind = "envelope"
+
+    def __init__(
+        self, config: EnvelopeConfig, name: str, source: str, robots: Sequence[Path] = ()
+    ) -> None:
+        """Check every variant; ``name`` is the title, ``source`` what errors call the study."""
+        self.config, self.name, self._source = config, name, source
+        self._robots = tuple(str(folder.resolve()) for folder in robots)
+        self.design = make_design(config.axes, source)
+        check_cells(config.experiment, self.design, source, robots)
+        settings = Settings(config.tolerance, config.start, config.largest, config.seeds)
+        self.searches: list[DirectionSearch] = []
+        for cell in range(len(self.design)):
+            variant = self.design.cell(cell)
+            self._add(cell, variant, settings, robots)
+        self.counts: Counter[str] = Counter()
+        self._ready = deque(range(len(self.searches)))
+        self._folder: StudyFolder | None = None
+
+    def _add(self, cell: int, variant: Point, settings: Settings, robots: Sequence[Path]) -> None:
+        """The searches of one variant, in units of its robot's ankle limit."""
+        source = cell_source(self._source, cell, variant.inputs)
+        config = parse_config(self.config.experiment, source, variant.overrides)
+        _check_push(config, source)
+        robot = robot_of(config, robots)
+        for heading in headings(self.config.directions):
+            one = DirectionSearch(cell, variant, heading, settings)
+            # The ankles see the horizontal part of the push.
+            one.ankle_Ns = ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
+            one.mass_kg = robot.mass
+            self.searches.append(one)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What makes two envelopes the same."""
+        return {**self.config.model_dump(mode="json"), "robots": list(self._robots)}
+
+    def resume(self, folder: StudyFolder) -> None:
+        """Take the rows that are finished already; the searches find theirs when asked."""
+        self._folder = folder
+        for row in folder.rows():
+            self.counts[row["outcome"]] += 1
+
+    def expected(self) -> int:
+        """Runs done, and what the open searches will need if they are like the closed ones."""
+        closed = [len(s.trials) for s in self.searches if s.probe is None]
+        usual = sum(closed) / len(closed) if closed else EXPECTED_RUNS
+        ahead = sum(max(1.0, usual - len(s.trials)) for s in self.searches if s.probe is not None)
+        return sum(self.counts.values()) + round(ahead)
+
+    def next_task(self) -> Task | None:
+        """The next run of a search that waits for none."""
+        while self._ready:
+            index = self._ready.popleft()
+            one = self.searches[index]
+            while one.probe is not None:
+                row = self._folder.get(_key(index, one)) if self._folder else None
+                if row is None:
+                    return self._task(index, one)
+                one.answer(row)
+        return None
+
+    def _task(self, index: int, one: DirectionSearch) -> Task:
+        assert one.probe is not None
+        source = cell_source(self._source, one.cell, one.variant.inputs)
+        base = parse_config(self.config.experiment, source, one.variant.overrides)
+        overrides = {
+            "pushes.0.direction": one.heading.vector,
+            "pushes.0.impulse_Ns": one.probe.impulse * one.ankle_Ns,
+            "seed": base.seed + one.probe.seed,
+        }
+        tree = base.model_dump(mode="json", exclude_none=True)
+        config = parse_config(tree, source, overrides)
+        return Task(
+            key=_key(index, one),
+            config=config.model_dump(mode="json", exclude_none=True),
+            source=source,
+            timeout_s=self.config.timeout_s,
+            robots=self._robots,
+        )
+
+    def row(self, task: Task, result: Result) -> Row:
+        """The row of a run: variant, direction, impulse, seed, and what it gave."""
+        index, number = map(int, task.key.split("."))
+        one = self.searches[index]
+        assert one.probe is not None
+        return {
+            "key": task.key,
+            "search": index,
+            "run": number,
+            **{f"input.{name}": value for name, value in one.variant.inputs.items()},
+            "azimuth_deg": one.heading.azimuth_deg,
+            "elevation_deg": one.heading.elevation_deg,
+            "push_Ns": one.probe.impulse * one.ankle_Ns,
+            "push_ankle_fraction": one.probe.impulse,
+            "seed": task.config["seed"],
+            **result.columns,
+        }
+
+    def take(self, row: Row) -> None:
+        """Let the search that asked for a run go on."""
+        self.counts[row["outcome"]] += 1
+        self.searches[row["search"]].answer(row)
+        self._ready.append(row["search"])
+
+    def results(self) -> list[DirectionLimits]:
+        """The limits as they stand, variant by variant, direction by direction."""
+        return [one.result() for one in self.searches]
+
+    def draw(self, folder: Path, pdf: bool = False) -> None:
+        """Write ``figure.png`` as it stands."""
+        from balance.plots.envelope import envelope_figure
+
+        replace_figure(envelope_figure(self.results(), self.name), folder, "figure", pdf)
+
+    def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
+        """Write the limits, the table of all runs, the summary and the figure."""
+        keys = [f"{i}.{n}" for i, one in enumerate(self.searches) for n in range(len(one.trials))]
+        write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
+        results = self.results()
+        write_limits(folder.path, results)
+        text = envelope_summary(self.config, self.name, results, self.counts, folder)
+        write_atomically(folder.path / "summary.md", text.encode())
+        self.draw(folder.path, pdf)
+
+
+def _key(index: int, one: DirectionSearch) -> str:
+    """A run is known by its search and its number there: a search asks in a fixed order."""
+    return f"{index}.{len(one.trials)}"
+
+
+def _check_push(config: ExperimentConfig, source: str) -> None:
+    """The first push must be one whose impulse and direction can be chosen."""
+    if not config.pushes:
+        raise ConfigError(f"{source}: an envelope needs a push to vary; 'pushes' is empty")
+    push = config.pushes[0]
+    if push.type not in ("impulse", "half_sine"):
+        raise ConfigError(
+            f"{source}: 'pushes.0.type' = '{push.type}': an envelope varies impulse_Ns, which only "
+            "'impulse' and 'half_sine' have"
+        )
+    if push.axes != "world":
+        raise ConfigError(
+            f"{source}: 'pushes.0.axes' = '{push.axes}': the directions of an envelope are in "
+            "world axes"
+        )

@@ -1,0 +1,146 @@
+"""The limits of an envelope, as tables: N s, m/s and fractions of the ankle limit."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from balance.config.studies import EnvelopeConfig
+from balance.studies.search import CRITERIA, Limit
+from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.summary import errors, markdown, outcomes, timing
+from balance.studies.table import write_table
+
+HEADINGS = {"recovered": "recovered", "flat": "flat soles", "upright": "upright"}
+
+
+@dataclass(frozen=True)
+class DirectionLimits:
+    """The limits of one variant in one direction, in fractions of its ankle limit.
+
+    ``ankle_limit_Ns`` is the impulse along the direction whose horizontal part is the ankle limit.
+    """
+
+    variant: Mapping[str, Any]
+    azimuth_deg: float
+    elevation_deg: float
+    ankle_limit_Ns: float
+    mass_kg: float
+    limits: Mapping[str, Limit]
+    runs: int
+    errors: int
+    finished: bool
+
+    @property
+    def name(self) -> str:
+        """The variant in words; empty if there is only one."""
+        return ", ".join(str(value) for value in self.variant.values())
+
+
+def limit_row(found: DirectionLimits) -> Row:
+    """One line of the table of limits."""
+    row: Row = {f"input.{name}": value for name, value in found.variant.items()}
+    row |= {
+        "azimuth_deg": found.azimuth_deg,
+        "elevation_deg": found.elevation_deg,
+        "ankle_limit_Ns": found.ankle_limit_Ns,
+    }
+    for name in CRITERIA:
+        limit, unit = found.limits.get(name), found.ankle_limit_Ns
+        value = limit.value if limit else None
+        low, high = (limit.low, limit.high) if limit else (None, None)
+        row |= {
+            f"{name}_Ns": None if value is None else value * unit,
+            f"{name}_low_Ns": None if low is None else low * unit,
+            f"{name}_high_Ns": None if high is None else high * unit,
+            f"{name}_m_s": None if value is None else value * unit / found.mass_kg,
+            f"{name}_ankle_fraction": value,
+        }
+    return row | {"runs": found.runs, "errors": found.errors}
+
+
+def write_limits(folder: Path, results: Sequence[DirectionLimits]) -> None:
+    """``limits.parquet`` and ``limits.csv``."""
+    rows = [limit_row(found) for found in results]
+    write_table(folder / "limits.parquet", lambda: rows)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(folder / "limits.csv", text.getvalue().encode())
+
+
+def envelope_summary(
+    config: EnvelopeConfig,
+    name: str,
+    results: Sequence[DirectionLimits],
+    counts: Mapping[str, int],
+    folder: StudyFolder,
+) -> str:
+    """The limits of every variant, how they were found, and the first errors."""
+    noisy = config.seeds > 1
+    runs = sum(found.runs for found in results) / len(results)
+    how = (
+        f"Limits are the largest impulse that met a criterion below the first that did not, to "
+        f"{100 * config.tolerance:g} % of the ankle limit; `flat soles` is recovered with no "
+        f"corner of a sole lifted by 2 mm. {runs:.1f} runs a direction."
+    )
+    if noisy:
+        how += (
+            f" `recovered` was put to the vote of {config.seeds} seeds; in brackets, the impulse up"
+            " to which every run met the criterion and that from which none did."
+        )
+    parts = [f"# Envelope {name}", config.description.strip(), how, outcomes(counts)]
+    for variant in dict.fromkeys(found.name for found in results):
+        ours = [found for found in results if found.name == variant]
+        parts.append(f"## {variant}" if variant else "")
+        parts += [_extremes(ours), _table(ours, noisy)]
+    parts += errors(folder)
+    parts.append(timing(folder))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _extremes(results: Sequence[DirectionLimits]) -> str:
+    """The weakest direction and the mean, for each criterion."""
+    rows = []
+    for name, heading in HEADINGS.items():
+        known = [(r.limits[name].value, r) for r in results if name in r.limits]
+        if known:
+            worst, where = min(known, key=lambda pair: pair[0])
+            mean = sum(value for value, _ in known) / len(known)
+            rows.append([heading, f"{worst:.2f} at {_direction(where)}", f"{mean:.2f}"])
+    return markdown(("fraction of the ankle limit", "weakest direction", "mean"), rows)
+
+
+def _direction(found: DirectionLimits) -> str:
+    up = f", {found.elevation_deg:g}° up" if found.elevation_deg else ""
+    return f"{found.azimuth_deg:g}°{up}"
+
+
+def _table(results: Sequence[DirectionLimits], noisy: bool) -> str:
+    head = ["direction", "ankle limit [N s]"]
+    for heading in HEADINGS.values():
+        head += [f"{heading} [N s]", "[m/s]", "/ ankle limit"]
+    rows = []
+    for found in results:
+        row = [_direction(found), f"{found.ankle_limit_Ns:.1f}"]
+        for name in HEADINGS:
+            row += _cells(found, found.limits.get(name), noisy)
+        rows.append([*row, str(found.runs)])
+    return markdown([*head, "runs"], rows)
+
+
+def _cells(found: DirectionLimits, limit: Limit | None, noisy: bool) -> list[str]:
+    if limit is None:
+        return ["no result", "", ""]
+    unit = found.ankle_limit_Ns
+    impulse = f"{limit.value * unit:.1f}"
+    if limit.high is None:
+        impulse = f"at least {impulse}"
+    elif noisy:
+        impulse += f" ({limit.low * unit:.1f} to {limit.high * unit:.1f})"
+    return [impulse, f"{limit.value * unit / found.mass_kg:.3f}", f"{limit.value:.2f}"]

@@ -1,0 +1,126 @@
+"""A sweep: a base experiment, run once for every cell of its axes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from balance.config import parse_config
+from balance.config.studies import SweepConfig
+from balance.errors import ConfigError, known_names
+from balance.studies.axes import make_design
+from balance.studies.cells import cell_source, check_cells
+from balance.studies.figures import dimensions, replace_figure
+from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.summary import sweep_summary
+from balance.studies.table import write_table
+from balance.studies.workers import Result, Task
+
+OUTCOMES = ("recovered", "upright", "fell", "aborted")
+
+
+class Sweep:
+    """The cells of a sweep, handed out in order; what figures need of the finished ones."""
+
+    kind = "sweep"
+
+    def __init__(
+        self, config: SweepConfig, name: str, source: str, robots: Sequence[Path] = ()
+    ) -> None:
+        """Check every cell; ``name`` is the title, ``source`` what errors call the study."""
+        self.config, self.name, self._source = config, name, source
+        self._robots = tuple(str(folder.resolve()) for folder in robots)
+        self.design = make_design(config.axes, source)
+        check_cells(config.experiment, self.design, source, robots)
+        beyond = [i for i in config.recordings.cells if i >= len(self.design)]
+        if beyond:
+            raise ConfigError(
+                f"{source}: 'recordings.cells' names cell {beyond[0]}; the last one is "
+                f"{len(self.design) - 1}"
+            )
+        self.counts: Counter[str] = Counter()
+        # Allocated once: finished runs are not gathered.
+        self.outcomes = np.full(len(self.design), "", dtype="<U9")
+        self.metric = np.full(len(self.design), np.nan)
+        self._next = 0
+        self._folder: StudyFolder | None = None
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What makes two sweeps the same."""
+        return {**self.config.model_dump(mode="json"), "robots": list(self._robots)}
+
+    def resume(self, folder: StudyFolder) -> None:
+        """Take the rows that are finished already."""
+        self._folder = folder
+        for row in folder.rows():
+            self.take(row)
+
+    def expected(self) -> int:
+        """Number of cells."""
+        return len(self.design)
+
+    def next_task(self) -> Task | None:
+        """The next cell that is not finished."""
+        while self._next < len(self.design):
+            index, self._next = self._next, self._next + 1
+            if self._folder is None or str(index) not in self._folder:
+                return self._task(index)
+        return None
+
+    def _task(self, index: int) -> Task:
+        cell = self.design.cell(index)
+        source = cell_source(self._source, index, cell.inputs)
+        config = parse_config(self.config.experiment, source, cell.overrides)
+        kept = OUTCOMES if index in self.config.recordings.cells else ()
+        return Task(
+            key=str(index),
+            config=config.model_dump(mode="json", exclude_none=True),
+            source=source,
+            timeout_s=self.config.timeout_s,
+            robots=self._robots,
+            keep=kept or self.config.recordings.outcomes,
+        )
+
+    def row(self, task: Task, result: Result) -> Row:
+        """The row of a cell: inputs, seed, and what its run gave."""
+        index = int(task.key)
+        inputs = {f"input.{k}": v for k, v in self.design.cell(index).inputs.items()}
+        seed = {"seed": task.config["seed"]}
+        return {"key": task.key, "cell": index, **inputs, **seed, **result.columns}
+
+    def take(self, row: Row) -> None:
+        """Note the outcome and the metric of a finished cell."""
+        outcome, name = row["outcome"], self.config.metric
+        if outcome != "error" and not isinstance(row.get(name, ""), int | float | None):
+            numbers = [k for k, v in row.items() if isinstance(v, float)]
+            raise ConfigError(
+                f"{self._source}: 'metric' = '{name}' is no number in the table"
+                f"{known_names(name, numbers)}"
+            )
+        self.counts[outcome] += 1
+        self.outcomes[row["cell"]] = outcome
+        value = row.get(name)
+        self.metric[row["cell"]] = math.nan if value is None else value
+
+    def draw(self, folder: Path, pdf: bool = False) -> None:
+        """Write ``figure.png`` as it stands."""
+        from balance.plots.studies import SweepData, sweep_figure
+
+        axes, scattered = dimensions(self.config.axes, self.design)
+        data = SweepData(axes, scattered, self.outcomes, self.metric, self.config.metric, self.name)
+        replace_figure(sweep_figure(data), folder, "figure", pdf)
+
+    def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
+        """Write the table, the summary and the figure."""
+        keys = [str(index) for index in range(len(self.design))]
+        write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
+        axes, _ = dimensions(self.config.axes, self.design)
+        text = sweep_summary(self, axes, folder)
+        write_atomically(folder.path / "summary.md", text.encode())
+        self.draw(folder.path, pdf)
