@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -10,7 +11,6 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from balance.config.tasks import FrameTask, check_priorities, check_weights
 from balance.config.values import Gain, NonNegative, Positive, Vector3
-from balance.errors import known_names
 from balance.schema import Strict
 
 LAWS: dict[str, str] = {
@@ -131,7 +131,7 @@ class WholeBodyLaw(LawBase):
 
     law: Literal["whole_body_qp"]
     form: Literal["plain", "quaternion"] = "plain"
-    tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 1.0}, min_length=1)
+    tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
     frames: dict[str, FrameTask] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -173,7 +173,10 @@ class CaptureLaw(LawBase):
 def _known_law(value: Any) -> Any:
     law = value.get("law") if isinstance(value, Mapping) else None
     if isinstance(law, str) and law not in LAWS:
-        raise ValueError(f"unknown law '{law}'{known_names(law, LAWS)}")
+        told = "; ".join(f"{name}: {text}" for name, text in LAWS.items())
+        close = difflib.get_close_matches(law, LAWS, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        raise ValueError(f"unknown law '{law}'{hint}; known laws are {told}")
     return value
 
 

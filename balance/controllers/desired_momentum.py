@@ -6,26 +6,23 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.controllers.setpoints import SetpointPath
+from balance.controllers.setpoints import Desired
 from balance.controllers.support import cross_matrix
 
 Array = NDArray[np.float64]
 
-DIFFERENCE_S = 1e-4
-"""Step of the difference quotient of omega_d; its error is some 1e-6 rad/s^2 for moves of 1 s."""
-
 
 def desired_angular_momentum_rate(
-    model: pin.Model, data: pin.Data, q: Array, v: Array, path: SetpointPath, time: float
+    model: pin.Model, data: pin.Data, q: Array, v: Array, desired: Desired
 ) -> Array:
     """dI_l/dt omega_d + I_l d omega_d/dt (3,), N m in world axes; ``data`` is overwritten.
 
     The columns of A_l for the base's rotation are I_l R_WB, whose derivative gives dI_l/dt =
     dA_l/dt R_WB^T - I_l [omega x], with omega the angular velocity of the base in world axes.
     """
-    before, now, after = (path.at(time + step) for step in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
-    angular_acceleration = (after.angular_velocity - before.angular_velocity) / (2 * DIFFERENCE_S)
     pin.dccrba(model, data, q, v)
     R_WB, inertia = data.oMi[1].rotation, data.Ig.inertia
     inertia_rate = data.dAg[3:, 3:6].dot(R_WB.T) - inertia.dot(cross_matrix(R_WB.dot(v[3:6])))
-    return np.asarray(inertia_rate.dot(now.angular_velocity) + inertia.dot(angular_acceleration))
+    return np.asarray(
+        inertia_rate.dot(desired.angular_velocity) + inertia.dot(desired.angular_acceleration)
+    )

@@ -43,6 +43,7 @@ class FreeMotion:
             self.a_0, self.Z = np.zeros(len(eq.M)), np.eye(len(eq.M))
         share, null = _force_split(eq.J[:, :base], force_weight)
         self.n_y, self.n_z = self.Z.shape[1], null.shape[1]
+        self.n_x = self.n_y + self.n_z
         moved = eq.M.dot(self.Z)
         inertia_0 = eq.M.dot(self.a_0) + eq.bias
         self.f_0 = share.dot(inertia_0[:base])

@@ -11,7 +11,7 @@ from balance.config import ExperimentConfig
 from balance.config.laws import HierarchicalLaw
 from balance.config.tasks import CONSTRAINTS, FORCE_TASKS
 from balance.controllers.free_motion import FreeMotion
-from balance.controllers.priorities import Level, by_programs, by_projection
+from balance.controllers.priorities import Hierarchy, Level
 from balance.controllers.setpoints import Desired
 from balance.controllers.task_law import Answer, TaskLaw
 from balance.qp import QPStatus
@@ -57,14 +57,13 @@ class HierarchicalController(TaskLaw):
             self.body.equations(), self.force_weight, hold_contacts=self._hold_contacts
         )
         levels = self._levels(free, desired)
-        x = by_projection(levels, free.n_y + free.n_z)
-        torques, wrenches = free.forces(x)
+        hierarchy = Hierarchy(levels, free.n_x)
+        torques, wrenches = free.forces(hierarchy.project())
         margins = self.limits.margins(wrenches, torques)
         if margins.min() >= 0.0:
             return Answer(torques, wrenches, wrenches)
         if self.method == "qp":
-            C, d = self.limits.rows(free)
-            x, status = by_programs(levels, C, d, self.solver)
+            x, status = hierarchy.solve(*self.limits.rows(free), self.solver)
             return Answer(*free.forces(x), wrenches) if status is QPStatus.SOLVED else None
         if margins[: self.limits.n_cone_rows].min() >= 0.0:
             return Answer(torques, wrenches, wrenches)
@@ -73,7 +72,7 @@ class HierarchicalController(TaskLaw):
             return None
         projected = nearest.wrenches.ravel()
         held = Level(free.F, projected - free.f_0)
-        x = by_projection([held, *levels], free.n_y + free.n_z)
+        x = Hierarchy([held, *levels], free.n_x).project()
         return Answer(free.forces(x)[0], projected, wrenches)
 
     def _levels(self, free: FreeMotion, desired: Desired) -> list[Level]:
@@ -82,7 +81,7 @@ class HierarchicalController(TaskLaw):
         rows, values = self.tasks.evaluate(self.body, desired)
         B, c = free.on_accelerations(equations, rows, values)
         B = np.concatenate([B, np.zeros((len(B), free.n_z))], axis=1)
-        even_share = np.eye(free.n_y + free.n_z)[free.n_y :]
+        even_share = np.eye(free.n_x)[free.n_y :]
         parts = {
             name: (B[part], c[part])
             for name, part in zip(self._motion_tasks, self.tasks.slices, strict=False)
@@ -90,7 +89,7 @@ class HierarchicalController(TaskLaw):
         parts["forces"] = (even_share, np.zeros(free.n_z))
         parts["torques"] = (free.T, -free.tau_0)
         if not self._hold_contacts:
-            J = np.zeros((len(equations.J), free.n_y + free.n_z))
+            J = np.zeros((len(equations.J), free.n_x))
             J[:, : free.n_y] = equations.J
             parts["contacts"] = (J, -equations.drift)
         rest = self.tasks.slices[-1]

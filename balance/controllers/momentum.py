@@ -12,8 +12,6 @@ from balance.config import ExperimentConfig, MomentumLaw
 from balance.controllers.desired_momentum import desired_angular_momentum_rate
 from balance.controllers.inverse_dynamics import InverseDynamics
 from balance.controllers.orientation import relative_quaternion, spring_torque
-from balance.controllers.output import ControlOutput
-from balance.controllers.posture import PostureImpedance
 from balance.controllers.setpoints import Desired
 from balance.controllers.wrench_law import WrenchLaw
 from balance.robots import Robot
@@ -59,15 +57,7 @@ class MomentumController(WrenchLaw):
             self._inverse_dynamics = InverseDynamics(
                 self.support, impedance.frequency_hz, impedance.damping_ratio
             )
-            # The posture enters through the accelerations, not as a torque of its own.
-            self.posture = PostureImpedance(robot, 0.0, 0.0)
         self._data = robot.model.createData()
-        self._state = (robot.q_nominal, np.zeros(robot.model.nv), 0.0)
-
-    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
-        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        self._state = (q, v, t)  # for the velocity terms of the tracking form
-        return super().step(q, v, t)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """The right side of (38), without Lambda_h."""
@@ -86,24 +76,22 @@ class MomentumController(WrenchLaw):
         if desired.moving:
             wanted[:3] += support.mass * desired.com_acceleration
             if self._inverse_dynamics is not None:
-                wanted[3:] += self._desired_angular_momentum_rate()
+                wanted[3:] += desired_angular_momentum_rate(
+                    self.robot.model, self._data, q, v, desired
+                )
         return wanted
 
-    def balancing_torques(self, wrenches: Array) -> Array:
-        """tau = -sum_i J_iq_bar^T w_i, with J_iq_bar the joint columns of J_i A_Q^-1 (25).
-
-        In the tracking form, the rest of the joint rows of (25) as well.
-        """
+    def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
+        """Joint torques; in the tracking form all joint rows of (25), posture included."""
         if self._inverse_dynamics is not None:
-            q, v, _ = self._state
             return self._inverse_dynamics.torques(q, v, wrenches)
+        return super().torques(wrenches, q, v)
+
+    def balancing_torques(self, wrenches: Array) -> Array:
+        """tau = -sum_i J_iq_bar^T w_i, with J_iq_bar the joint columns of J_i A_Q^-1 (25)."""
         support = self.support
         total = support.G.dot(wrenches.ravel())
         scaled = np.empty(6)
         scaled[:3] = total[:3] / support.mass
         scaled[3:] = dposv(support.locked_inertia, total[3:])[1]
         return np.asarray(scaled.dot(support.A_q) - support.joint_torques(wrenches))
-
-    def _desired_angular_momentum_rate(self) -> Array:
-        q, v, t = self._state
-        return desired_angular_momentum_rate(self.robot.model, self._data, q, v, self.path, t)

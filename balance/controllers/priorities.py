@@ -4,7 +4,7 @@ Each level asks for A_i x = b_i, RobotDynamicsETH (3.101), as well as the levels
 
 Differs: the notes write null-space projectors N_i (n, n).  Here Z_i is an orthonormal basis of the
 same null space, N_i = Z_i Z_i^T, so that every level has fewer unknowns than the one before; the
-solution is the same because A N (A N)^+ = A Z (A Z)^+.
+solution is the same because N (A N)^+ = Z (A Z)^+.
 """
 
 from __future__ import annotations
@@ -44,72 +44,87 @@ class Level:
     b: Array
 
 
-def by_projection(levels: Iterable[Level], n: int) -> Array:
-    """The solution x (n,) by iterative null-space projection; RobotDynamicsETH algorithm 2."""
-    x, Z = np.zeros(n), np.eye(n)
-    for level in levels:
-        if Z.shape[1] == 0:
-            break
-        error, gains, V = _split(level, x, Z)
-        rank = len(gains)
-        x += Z.dot(V[:, :rank].dot(error / gains))
-        Z = Z.dot(V[:, rank:])
-    return x
+@dataclass(frozen=True, slots=True)
+class _Factored:
+    """A level in the coordinates c that the levels above leave free: x = x_above + basis @ c.
 
-
-def by_programs(
-    levels: Iterable[Level], C: Array, d: Array, solver: Solver
-) -> tuple[Array, QPStatus]:
-    """The solution x (n,) with C x >= d on every level; RobotDynamicsETH (3.107).
-
-    Each level is a QP whose unknowns are the coordinates that higher levels leave free: the
-    equality rows of (3.107) hold by construction.  The inequalities bind all levels alike.
-
-    Directions that a level does not need have a small cost, which quadratic programming wants to be
-    positive; it vanishes when none of them is needed to keep the inequalities.
-
-    The status is that of the first level.  If a solver fails on a later one, x keeps all
-    inequalities and is optimal for the levels above, and that level leaves it as it is.
+    With A basis = U [diag(gains) 0], it decides on the first len(gains) coordinates.
     """
-    n = C.shape[1]
-    x, Z = np.zeros(n), np.eye(n)
-    sizes = np.linalg.norm(C, axis=1)
-    feasible = False
-    for level in levels:
-        if Z.shape[1] == 0:
-            break
-        error, gains, V = _split(level, x, Z)
-        Z = Z.dot(V)
-        rank, size = len(gains), Z.shape[1]
-        H = np.full(size, _SLACK_COST * (gains[0] ** 2 if rank else 1.0))
-        g = np.zeros(size)
-        H[:rank], g[:rank] = gains**2, gains * error
-        rows, lower = C.dot(Z), d - C.dot(x)
-        if feasible:
-            lower = np.minimum(lower, 0.0) - _ROUNDING * sizes
-        step = g / H
-        if not (rows.dot(step) >= lower).all():
-            kept = np.linalg.norm(rows, axis=1) > _ROW_TOLERANCE * sizes
-            program = QuadraticProgram(np.diag(H), g, rows[kept], lower[kept])
-            solution = solver.solve(program)
-            if solution.status is QPStatus.SOLVED:
-                step = solution.x
-            elif feasible:
-                step = np.zeros(size)
-            else:
-                return x, solution.status
-        feasible = True
-        x += Z.dot(step)
-        Z = Z[:, rank:]
-    return x, QPStatus.SOLVED
+
+    level: Level
+    basis: Array
+    U: Array
+    gains: Array
+
+    def error(self, x: Array) -> Array:
+        """What is missing at ``x``, in the range of the level: gains * c should be this."""
+        return np.asarray((self.level.b - self.level.A.dot(x)).dot(self.U))
 
 
-def _split(level: Level, x: Array, Z: Array) -> tuple[Array, Array, Array]:
-    """Singular values of A Z (rank,), its right singular vectors, and the error in its range.
+class Hierarchy:
+    """Levels of tasks on x (n,), the highest priority first, ready to be solved."""
 
-    With A Z = U diag(s) V^T, coordinates c = V^T y have A (x + Z y) - b = U (s c - error).
-    """
-    U, s, Vt = np.linalg.svd(level.A.dot(Z))
-    rank = int((s > RANK_TOLERANCE * np.linalg.norm(level.A)).sum())
-    error = (level.b - level.A.dot(x)).dot(U[:, :rank])
-    return error, s[:rank], Vt.T
+    def __init__(self, levels: Iterable[Level], n: int) -> None:
+        self.n = n
+        self._levels: list[_Factored] = []
+        Z = np.eye(n)
+        for level in levels:
+            if Z.shape[1] == 0:
+                break
+            U, s, Vt = np.linalg.svd(level.A.dot(Z))
+            rank = int((s > RANK_TOLERANCE * np.linalg.norm(level.A)).sum())
+            basis = Z.dot(Vt.T)
+            self._levels.append(_Factored(level, basis, U[:, :rank], s[:rank]))
+            Z = basis[:, rank:]
+
+    def project(self) -> Array:
+        """The solution x (n,) by iterative null-space projection; RobotDynamicsETH algorithm 2."""
+        x = np.zeros(self.n)
+        for part in self._levels:
+            x += part.basis[:, : len(part.gains)].dot(part.error(x) / part.gains)
+        return x
+
+    def solve(self, C: Array, d: Array, solver: Solver) -> tuple[Array, QPStatus]:
+        """The solution x (n,) with C x >= d on every level; RobotDynamicsETH (3.107).
+
+        Each level is a QP whose unknowns are the coordinates that higher levels leave free: the
+        equality rows of (3.107) hold by construction.  The inequalities bind all levels alike.
+
+        Directions that a level does not need have a small cost, since a QP solver wants it to be
+        positive; it vanishes when none of them is needed to keep the inequalities.
+
+        The status is that of the first level.  If a solver fails on a later one, x keeps all
+        inequalities and is optimal for the levels above, and that level leaves it as it is.
+        """
+        x, feasible = np.zeros(self.n), False
+        sizes = np.linalg.norm(C, axis=1)
+        for part in self._levels:
+            rows, lower = C.dot(part.basis), d - C.dot(x)
+            if feasible:
+                lower = np.minimum(lower, 0.0) - _ROUNDING * sizes
+            costs, pull = _diagonal_program(part, x)
+            step = pull / costs
+            if not (rows.dot(step) >= lower).all():
+                kept = np.linalg.norm(rows, axis=1) > _ROW_TOLERANCE * sizes
+                program = QuadraticProgram(np.diag(costs), pull, rows[kept], lower[kept])
+                solution = solver.solve(program)
+                if solution.status is QPStatus.SOLVED:
+                    step = solution.x
+                elif feasible:
+                    continue
+                else:
+                    return x, solution.status
+            feasible = True
+            x += part.basis.dot(step)
+        return x, QPStatus.SOLVED
+
+
+def _diagonal_program(part: _Factored, x: Array) -> tuple[Array, Array]:
+    """Diagonal of H and the vector g of a level's QP in its own coordinates."""
+    rank = len(part.gains)
+    largest = part.gains[0] if rank else 1.0
+    costs = np.full(part.basis.shape[1], _SLACK_COST * largest**2)
+    pull = np.zeros_like(costs)
+    costs[:rank] = part.gains**2
+    pull[:rank] = part.gains * part.error(x)
+    return costs, pull

@@ -24,6 +24,7 @@ class Desired:
     quaternion: Array
     rotation: Array
     angular_velocity: Array
+    angular_acceleration: Array
     moving: bool
 
 
@@ -73,6 +74,7 @@ class SetpointPath:
             quaternion=np.array(pin.Quaternion(rotation).coeffs()),
             rotation=rotation,
             angular_velocity=start @ (rate / duration * turn),
+            angular_acceleration=start @ (bend / duration**2 * turn),
             moving=True,
         )
 
@@ -80,4 +82,4 @@ class SetpointPath:
 def _at_rest(com: Array, rotation: Array) -> Desired:
     zero = np.zeros(3)
     quaternion = np.array(pin.Quaternion(rotation).coeffs())
-    return Desired(com, zero, zero, quaternion, rotation, zero, False)
+    return Desired(com, zero, zero, quaternion, rotation, zero, zero, False)

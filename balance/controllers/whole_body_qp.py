@@ -59,7 +59,7 @@ class WholeBodyController(TaskLaw):
         free = FreeMotion(equations, force_weight)
         rows, values = self.tasks.evaluate(self.body, desired)
         B, c = free.on_accelerations(equations, rows, values)
-        x = np.zeros(free.n_y + free.n_z)
+        x = np.zeros(free.n_x)
         H_y, g_y = B.T.dot(B), c.dot(B)
         _, x[: free.n_y], failed = dposv(H_y, g_y)
         if failed:

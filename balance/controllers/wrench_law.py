@@ -64,8 +64,7 @@ class WrenchLaw(ABC):
         elif len(solution.active) and np.abs(solution.residual).max() > self._negligible:
             status |= ControlStatus.WRENCH_LIMITED
         self._last_wrenches = wrenches
-        torques = self.balancing_torques(wrenches)
-        torques += self.posture.torque(q[7:], v[6:])
+        torques = self.torques(wrenches, q, v)
         limited = np.minimum(np.maximum(torques, -self.limits), self.limits)
         if (limited != torques).any():
             status |= ControlStatus.TORQUE_LIMITED
@@ -76,6 +75,10 @@ class WrenchLaw(ABC):
         none = np.empty(0, dtype=np.intp)
         wrenches = self._last_wrenches.copy()
         return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
+
+    def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
+        """All joint torques (nj,): those of the contact wrenches and those of the posture."""
+        return self.balancing_torques(wrenches) + self.posture.torque(q[7:], v[6:])
 
     @abstractmethod
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:

@@ -98,20 +98,19 @@ class CornerContacts:
         # MuJoCo numbers the geoms of the world first: after the planes come the corners.
         self._first = len(robot.soles)
         self._n = model.ngeom - self._first
-        self._axes = data.geom_xmat[self._first :].reshape(-1, 3, 3)  # stays up to date
-        self._forces = np.zeros((self._n, 1, 3))
-        self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # axes of the corners' forces
-        self._to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
-        self._connections = np.zeros(self._n, dtype=np.intp)
-        connection = 0
+        self._axes = data.geom_xmat[self._first :].reshape(-1, 3, 3)  # of the surfaces; a view
+        self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # of the forces
+        self._forces = np.zeros((self._n, 3))
+        to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
+        order = []
         for index, surface in enumerate(robot.soles):
-            for number, corner in enumerate(surface.corners):
-                geom = model.geom(f"corner {number} of {surface.name}").id - self._first
-                self._to_wrenches[index, :3, geom] = np.eye(3)
-                self._to_wrenches[index, 3:, geom] = pin.skew(corner)
-                self._connections[connection] = geom
-                connection += 1
-        self._to_wrenches = self._to_wrenches.reshape(-1, 3 * self._n)
+            for number, arm in enumerate(surface.corners):
+                corner = model.geom(f"corner {number} of {surface.name}").id - self._first
+                to_wrenches[index, :, corner] = np.concatenate([np.eye(3), pin.skew(arm)])
+                order.append(corner)
+        self._to_wrenches = to_wrenches.reshape(-1, 3 * self._n)
+        self._order = np.array(order)
+        """Corners in the order in which MuJoCo lists them if all of them touch."""
         self._set_stiffness(np.array(_spring(config)))
 
     def _set_stiffness(self, spring: Array) -> None:
@@ -120,34 +119,36 @@ class CornerContacts:
         model.pair_margin[:] = EVERYWHERE_M
         mujoco.mj_forward(model, data)
         model.pair_margin[:] = 0.0
+        solref = np.empty((self._n, 2))
         R = data.efc_R[data.nefc - 3 * self._n :: 3]
-        solref = -IMPEDANCE * np.outer(R, spring)
+        if not self._welded:
+            self._order = data.contact.geom[:, 1] - self._first
+            self._frames[self._order] = data.contact.frame.reshape(-1, 3, 3)
+        solref[self._order] = -IMPEDANCE * np.outer(R, spring)
         if self._welded:
-            model.eq_solref[:] = solref
+            model.eq_solref[:] = solref[self._order]
         else:
-            corners = data.contact.geom[:, 1]
-            self._frames[corners - self._first] = data.contact.frame.reshape(-1, 3, 3)
-            model.pair_solref[np.argsort(model.pair_geom2)[np.argsort(corners)]] = solref
+            model.pair_solref[:] = solref[model.pair_geom2 - self._first]
 
     def anchor(self) -> None:
         """Tie welded corners to where they are now; ``data`` has the new posture."""
         if self._welded:
             mujoco.mj_kinematics(self._model, self._data)
             points = self._data.geom_xpos[self._first :] - POINT_RADIUS_M * self._axes[:, :, 2]
-            self._model.eq_data[:, 3:6] = points[self._connections]
+            self._model.eq_data[:, 3:6] = points[self._order]
 
     def read(self, wrenches: Array) -> None:
         """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres."""
-        data, forces = self._data, self._forces
-        if self._welded:
-            forces[self._connections, 0] = data.efc_force[: 3 * self._n].reshape(-1, 3)
-        else:
-            forces[:] = 0.0
-            n = data.ncon
+        data, forces, corners = self._data, self._forces, self._order
+        n = self._n if self._welded else data.ncon
+        if n < self._n:
             corners = data.contact.geom[:, 1] - self._first
-            forces[corners, 0] = data.efc_force[data.nefc - 3 * n :].reshape(n, 3)
-        local = forces @ self._frames @ self._axes
-        wrenches[:] = self._to_wrenches.dot(local.ravel()).reshape(wrenches.shape)
+            forces.fill(0.0)
+        # Rows of equations come in the order: welds, joint limits, contacts.
+        row = 0 if self._welded else data.nefc - 3 * n
+        forces[corners] = data.efc_force[row : row + 3 * n].reshape(n, 3)
+        local = forces[:, None] @ self._frames @ self._axes
+        self._to_wrenches.dot(local.ravel(), out=wrenches.reshape(-1))
 
 
 def friction_impedance_ratio(config: Plant) -> float:

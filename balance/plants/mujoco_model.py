@@ -97,7 +97,9 @@ def _add_joint(body: mujoco.MjsBody, model: pin.Model, index: int) -> None:
     joint.calc(data, np.zeros(1))
     subspace = np.array(data.S).ravel()
     hinge = bool(subspace[3:].any())
-    limits = np.array([model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]])
+    limits = np.array(
+        [model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]]
+    )
     body.add_joint(
         name=model.names[index],
         type=mujoco.mjtJoint.mjJNT_HINGE if hinge else mujoco.mjtJoint.mjJNT_SLIDE,

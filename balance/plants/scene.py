@@ -18,7 +18,12 @@ Array = NDArray[np.float64]
 FLOOR_COLOURS = ((0.90, 0.91, 0.92), (0.80, 0.82, 0.84))
 PLATE_COLOUR = (0.75, 0.68, 0.55, 1.0)
 PLATE_HALF_SIZE_M = 0.25
-DEFAULT_COLOUR = (0.62, 0.64, 0.67, 1.0)  # where the URDF gives none, which Pinocchio reads as black
+DEFAULT_COLOUR = (
+    0.62,
+    0.64,
+    0.67,
+    1.0,
+)  # where the URDF gives none, which Pinocchio reads as black
 INERT = {"contype": 0, "conaffinity": 0, "mass": 0.0}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,19 +19,24 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PANELS = {"recovered": "recovered", "flat": "recovered on flat soles", "upright": "upright"}
+ANKLE_LINE: dict[str, Any] = {"color": QUIET_COLOUR, "ls": (0, (4, 2)), "lw": 0.9}
+AROUND_DEG = np.arange(0.0, 361.0, 3.0)
 SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
 
 
-def envelope_figure(results: Sequence[DirectionLimits], title: str) -> Figure:
+def envelope_figure(
+    results: Sequence[DirectionLimits], ankle_Ns: Callable[[float, float], float], title: str
+) -> Figure:
     """A panel for each criterion, a row for each elevation, a curve for each variant.
 
     The radius is in N s if all variants have the same ankle limit, else a fraction of it.
+    ``ankle_Ns(azimuth_deg, elevation_deg)`` is that of the first variant, in any direction.
     """
     elevations = sorted({found.elevation_deg for found in results})
     names = list(dict.fromkeys(found.name for found in results))
     in_Ns = _shared_limit(results)
     with styled():
-        figure = new_figure(WIDE, 0.9 + 2.6 * len(elevations))
+        figure = new_figure(WIDE, 0.7 + 2.4 * len(elevations))
         panels = figure.subplots(
             len(elevations), len(PANELS), squeeze=False, subplot_kw={"projection": "polar"}
         )
@@ -39,8 +44,11 @@ def envelope_figure(results: Sequence[DirectionLimits], title: str) -> Figure:
             here = [found for found in results if found.elevation_deg == elevation]
             for axes, (criterion, heading) in zip(row, PANELS.items(), strict=True):
                 caption = heading + (f", {elevation:g}° up" if len(elevations) > 1 else "")
-                axes.set_title(caption, pad=10.0, **CAPTION)
+                axes.set_title(caption, pad=6.0, **CAPTION)
                 _panel(axes, here, criterion, names, in_Ns)
+                ankle = [ankle_Ns(a, elevation) if in_Ns else 1.0 for a in AROUND_DEG]
+                axes.plot(np.radians(AROUND_DEG), ankle, **ANKLE_LINE, gid="ankle limit")
+                axes.set_rmin(0.0)
             top = max(axes.get_rmax() for axes in row)
             for axes in row:
                 axes.set_rmax(top)
@@ -78,11 +86,6 @@ def _panel(
         axes.plot(angle, value, marker=".", ms=3, **colour, zorder=3)
         if np.nanmax(high - low, initial=0.0) > 0.0:
             axes.fill_between(angle, low, high, color=colour["color"], alpha=0.15, lw=0, zorder=2)
-        if index == 0:
-            ankle = [found.ankle_limit_Ns if in_Ns else 1.0 for found in ours]
-            around, radius = _closed(ours, np.array(ankle))
-            axes.plot(around, radius, color=QUIET_COLOUR, ls=(0, (4, 2)), lw=0.9, gid="ankle limit")
-    axes.set_rmin(0.0)
 
 
 def _curves(
@@ -115,7 +118,7 @@ def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, A
 
 
 def _legend(figure: Figure, names: Sequence[str]) -> None:
-    handles = [Line2D([], [], color=QUIET_COLOUR, ls=(0, (4, 2)), lw=0.9, label="ankle limit")]
+    handles = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
     handles += [
         Line2D([], [], **run_style(i), label=str(i)) for i, name in enumerate(names) if name
     ]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from balance.config.studies import Directions
+from balance.metrics import ankle_limit
+from balance.robots import Robot
 
 DIGITS = 15  # a push along y shall have no x of 6e-17
 
@@ -24,6 +28,11 @@ class Heading:
         return math.hypot(self.vector[0], self.vector[1])
 
 
+def ankle_impulse(robot: Robot, heading: Heading) -> float:
+    """The impulse (N s) along a direction whose horizontal part is the ankle limit."""
+    return ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
+
+
 def headings(directions: Directions) -> list[Heading]:
     """The directions that a study asks for, elevation by elevation."""
     if directions.vectors is not None:
@@ -32,10 +41,11 @@ def headings(directions: Directions) -> list[Heading]:
         azimuths = [360.0 * i / directions.count for i in range(directions.count)]
     else:
         azimuths = list(directions.azimuth_deg or ())
-    return [_from_angles(a, e) for e in directions.elevation_deg for a in azimuths]
+    return [from_angles(a, e) for e in directions.elevation_deg for a in azimuths]
 
 
-def _from_angles(azimuth_deg: float, elevation_deg: float) -> Heading:
+def from_angles(azimuth_deg: float, elevation_deg: float) -> Heading:
+    """The direction of an azimuth and an elevation."""
     a, e = math.radians(azimuth_deg), math.radians(elevation_deg)
     x, y, z = math.cos(a) * math.cos(e), math.sin(a) * math.cos(e), math.sin(e)
     # Adding zero turns -0.0 into 0.0.

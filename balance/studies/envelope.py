@@ -7,16 +7,14 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError
-from balance.metrics import ankle_limit
+from balance.robots import Robot
 from balance.stance import robot_of
 from balance.studies.axes import Point, make_design
 from balance.studies.cells import cell_source, check_cells
-from balance.studies.directions import Heading, headings
+from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
 from balance.studies.figures import replace_figure
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
@@ -32,9 +30,11 @@ MAX_ERRORS = 3  # a direction in which this many runs crash is given up
 class DirectionSearch:
     """The search of one variant in one direction: a dialogue of probes and their outcomes."""
 
-    def __init__(self, cell: int, variant: Point, heading: Heading, settings: Settings) -> None:
+    def __init__(
+        self, cell: int, variant: Point, robot: Robot, heading: Heading, settings: Settings
+    ) -> None:
         self.cell, self.variant, self.heading = cell, variant, heading
-        self.ankle_Ns = self.mass_kg = 0.0
+        self.ankle_Ns, self.mass_kg = ankle_impulse(robot, heading), robot.mass
         self.trials: list[Trial] = []
         self.errors = 0
         self._dialogue: Generator[Probe, frozenset[str], object] = search(settings)
@@ -97,6 +97,7 @@ class Envelope:
         check_cells(config.experiment, self.design, source, robots)
         settings = Settings(config.tolerance, config.start, config.largest, config.seeds)
         self.searches: list[DirectionSearch] = []
+        self._first_robot: Robot | None = None
         for cell in range(len(self.design)):
             variant = self.design.cell(cell)
             self._add(cell, variant, settings, robots)
@@ -110,12 +111,9 @@ class Envelope:
         config = parse_config(self.config.experiment, source, variant.overrides)
         _check_push(config, source)
         robot = robot_of(config, robots)
+        self._first_robot = self._first_robot or robot
         for heading in headings(self.config.directions):
-            one = DirectionSearch(cell, variant, heading, settings)
-            # The ankles see the horizontal part of the push.
-            one.ankle_Ns = ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
-            one.mass_kg = robot.mass
-            self.searches.append(one)
+            self.searches.append(DirectionSearch(cell, variant, robot, heading, settings))
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -198,7 +196,14 @@ class Envelope:
         """Write ``figure.png`` as it stands."""
         from balance.plots.envelope import envelope_figure
 
-        replace_figure(envelope_figure(self.results(), self.name), folder, "figure", pdf)
+        robot = self._first_robot
+        assert robot is not None
+
+        def ankle_Ns(azimuth_deg: float, elevation_deg: float) -> float:
+            return ankle_impulse(robot, from_angles(azimuth_deg, elevation_deg))
+
+        figure = envelope_figure(self.results(), ankle_Ns, self.name)
+        replace_figure(figure, folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the limits, the table of all runs, the summary and the figure."""

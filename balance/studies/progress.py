@@ -18,10 +18,10 @@ LINE_EVERY_S = 15.0
 class StudyProgress:
     """A bar on a terminal, now and then a line elsewhere."""
 
-    def __init__(self, console: Console, already_done: int) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
-        self._before = already_done
-        self._began = self._said = time.monotonic()
+        self._first: tuple[float, int] | None = None
+        self._said = time.monotonic()
         self._bar = Progress(
             BarColumn(bar_width=30),
             TextColumn("{task.description}"),
@@ -33,15 +33,14 @@ class StudyProgress:
 
     def update(self, study: Study, workers: int) -> None:
         """Show where ``study`` stands."""
-        done, expected = sum(study.counts.values()), study.expected()
-        text = describe(
-            done, expected, done - self._before, time.monotonic() - self._began, study.counts
-        )
+        now, done, expected = time.monotonic(), sum(study.counts.values()), study.expected()
+        began, before = self._first = self._first or (now, done)  # starting workers is no run
+        text = describe(done, expected, done - before, now - began, study.counts)
         text += f"; {workers} worker" + ("s" if workers != 1 else "")
         self._bar.update(self._task, completed=done, total=expected, description=text)
-        if not self._console.is_terminal and time.monotonic() - self._said > LINE_EVERY_S:
+        if not self._console.is_terminal and now - self._said > LINE_EVERY_S:
             self._console.print(text, highlight=False, soft_wrap=True)
-            self._said = time.monotonic()
+            self._said = now
 
     def __enter__(self) -> StudyProgress:
         self._bar.start()

@@ -53,6 +53,6 @@ def _run(
     if first is None:
         return
     with ExitStack() as stack:
-        progress = stack.enter_context(StudyProgress(console, len(folder)))
+        progress = stack.enter_context(StudyProgress(console))
         client = stack.enter_context(workers(scheduler, count))
         Runner(study, folder, client, progress.update).run(first)

@@ -255,7 +255,7 @@ def test_desired_angular_momentum_rate_is_its_derivative(toro: Robot) -> None:
             for h in (step, -step)
         )
         data = toro.model.createData()
-        rate = desired_angular_momentum_rate(toro.model, data, q, v, controller.path, time)
+        rate = desired_angular_momentum_rate(toro.model, data, q, v, controller.path.at(time))
         assert_same(rate, (after - before) / (2.0 * step), 1e-5)
 
 
