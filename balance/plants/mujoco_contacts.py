@@ -119,8 +119,8 @@ class CornerContacts:
         model.pair_margin[:] = EVERYWHERE_M
         mujoco.mj_forward(model, data)
         model.pair_margin[:] = 0.0
+        R = data.efc_R[self._rows(self._n)][::3]
         solref = np.empty((self._n, 2))
-        R = data.efc_R[data.nefc - 3 * self._n :: 3]
         if not self._welded:
             self._order = data.contact.geom[:, 1] - self._first
             self._frames[self._order] = data.contact.frame.reshape(-1, 3, 3)
@@ -144,11 +144,14 @@ class CornerContacts:
         if n < self._n:
             corners = data.contact.geom[:, 1] - self._first
             forces.fill(0.0)
-        # Rows of equations come in the order: welds, joint limits, contacts.
-        row = 0 if self._welded else data.nefc - 3 * n
-        forces[corners] = data.efc_force[row : row + 3 * n].reshape(n, 3)
+        forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
         local = forces[:, None] @ self._frames @ self._axes
         self._to_wrenches.dot(local.ravel(), out=wrenches.reshape(-1))
+
+    def _rows(self, n: int) -> slice:
+        """The rows of ``n`` corners among all constraints: welds, joint limits, contacts."""
+        end = self._data.nefc
+        return slice(3 * n) if self._welded else slice(end - 3 * n, end)
 
 
 def friction_impedance_ratio(config: Plant) -> float:
