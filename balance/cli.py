@@ -55,7 +55,7 @@ def run(
     """Simulate one experiment, record it, judge it and draw it."""
     from balance.config import find_config, load_config, parse_overrides
     from balance.experiment import Experiment
-    from balance.results import check_output, free_folder, save_recording
+    from balance.results import check_output, free_folder, save_somewhere
     from balance.terminal import console, progress_bar, result_table
 
     path = find_config(config)
@@ -68,7 +68,7 @@ def run(
         recording = experiment.run(progress)
     console.print(result_table(recording))
     draw = _drawing(pdf) if figures else None
-    save_recording(recording, folder, overwrite=overwrite, draw=draw)
+    save_somewhere(recording, folder, overwrite, draw)
     console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
     if recording.end.startswith("aborted"):
         raise typer.Exit(1)
@@ -185,7 +185,7 @@ cli_studies.register(app)
 def main() -> None:
     """Entry point: one sentence and exit code 2 for what the user got wrong."""
     try:
-        app(standalone_mode=False)
+        sys.exit(app(standalone_mode=False) or 0)
     except BalanceError as error:
         print(f"balance: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -7,7 +7,6 @@ period) and the figures.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -48,10 +47,9 @@ def check_output(folder: Path, overwrite: bool = False) -> None:
     parent = folder.absolute().parent
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=parent)).rmdir()
     except OSError as error:
-        raise FileError(f"cannot create {parent}: {error.strerror}") from None
-    if not os.access(parent, os.W_OK):
-        raise FileError(f"cannot write into {parent}: permission denied")
+        raise FileError(f"cannot write into {parent}: {error.strerror or error}") from None
 
 
 def free_folder(parent: Path, name: str) -> Path:
@@ -76,8 +74,9 @@ def save_recording(
     """
     folder = Path(folder)
     check_output(folder, overwrite)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+    work = Path()
     try:
+        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
         (work / "config.yaml").write_text(_config_text(recording.config), encoding="utf-8")
         summary = json.dumps(recording.summary(), indent=2) + "\n"
         (work / "summary.json").write_text(summary, encoding="utf-8")
@@ -89,8 +88,30 @@ def save_recording(
     except OSError as error:
         raise FileError(f"cannot write {folder}: {error.strerror or error}") from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        if work != Path():
+            shutil.rmtree(work, ignore_errors=True)
     return folder
+
+
+def save_somewhere(
+    recording: Recording,
+    folder: Path,
+    overwrite: bool,
+    draw: Callable[[Recording, Path], object] | None,
+) -> Path:
+    """Write a result folder; if that fails, keep the data in the system's temporary folder.
+
+    The disk may have filled up during a long run, whose result must not be lost.
+    """
+    try:
+        return save_recording(recording, folder, overwrite=overwrite, draw=draw)
+    except FileError as error:
+        shelter = Path(tempfile.gettempdir()) / "balance-results"
+        try:
+            kept = save_recording(recording, free_folder(shelter, folder.name))
+        except (FileError, OSError):
+            raise error from None
+        raise FileError(f"{error}; the data was saved to {kept} instead") from None
 
 
 def _move_into_place(work: Path, folder: Path) -> None:
@@ -129,6 +150,8 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
                 f"robot '{robot.name}' by this version of balance"
             )
         columns = [table.column(name).to_numpy() for name in names]
+        if not all(np.issubdtype(column.dtype, np.number) for column in columns):
+            raise ResultError(f"{folder / 'log.parquet'}: a column of '{attribute}' has no numbers")
         arrays[attribute] = _shape(attribute, np.stack(columns, axis=1), len(robot.soles))
     metadata = table.schema.metadata or {}
     return Recording(

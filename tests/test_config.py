@@ -101,7 +101,11 @@ PUSH = "pushes.0"
         ("controller.gains.D", [[1, 2, 0], [2, 1, 0], [0, 0, 1]], ["positive definite"]),
         ("controller.gains.D", [[1, 2, 0], [0, 9, 0], [0, 0, 1]], ["symmetric"]),
         # unknown names
-        ("controller.law", "momentun", ["'momentun'", "did you mean 'momentum'?", "known laws are", "virtual springs"]),
+        (
+            "controller.law",
+            "momentun",
+            ["'momentun'", "did you mean 'momentum'?", "known laws are", "virtual springs"],
+        ),
         ("plant.engine", "bullet", ["'plant.engine' = 'bullet'", "'pinocchio'"]),
         ("plant.contact", "rubber", ["'plant.contact' = 'rubber'", "'hard', 'soft' or 'welded'"]),
         (f"{PUSH}.type", "kick", ["'pushes.0.type' = 'kick'", "'force', 'half_sine'"]),

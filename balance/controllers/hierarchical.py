@@ -7,13 +7,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
-from balance.config.laws import HierarchicalLaw
+from balance.config import ExperimentConfig, HierarchicalLaw
 from balance.config.tasks import CONSTRAINTS, FORCE_TASKS
 from balance.controllers.free_motion import FreeMotion
 from balance.controllers.priorities import Hierarchy, Level
 from balance.controllers.setpoints import Desired
 from balance.controllers.task_law import Answer, TaskLaw
+from balance.errors import ConfigError
 from balance.qp import QPStatus
 from balance.robots import Robot
 
@@ -40,21 +40,24 @@ class HierarchicalController(TaskLaw):
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = config.controller
-        assert isinstance(law, HierarchicalLaw)
+        if not isinstance(law, HierarchicalLaw):
+            raise ConfigError(f"controller.law is '{law.law}'; this needs 'hierarchical'")
         self.method, self.priorities = law.method, law.priorities
         self._hold_contacts = "contacts" in law.priorities[0]
-        self._motion_tasks = [
+        motion = [
             name
             for level in law.priorities
             for name in level
             if name not in CONSTRAINTS and name not in FORCE_TASKS
         ]
-        super().__init__(config, robot, dict.fromkeys(self._motion_tasks, 1.0))
+        super().__init__(law, robot, dict.fromkeys(motion, 1.0), law.frames)
+        *parts, self._rest = self.tasks.slices
+        self._parts = dict(zip(motion, parts, strict=True))
 
     def solve(self, desired: Desired) -> Answer | None:
         """The solution of all levels at the current state of ``self.body``."""
         free = FreeMotion(
-            self.body.equations(), self.force_weight, hold_contacts=self._hold_contacts
+            self.body.equations(), self.force_metric, hold_contacts=self._hold_contacts
         )
         levels = self._levels(free, desired)
         hierarchy = Hierarchy(levels, free.n_x)
@@ -81,20 +84,15 @@ class HierarchicalController(TaskLaw):
         rows, values = self.tasks.evaluate(self.body, desired)
         B, c = free.on_accelerations(equations, rows, values)
         B = np.concatenate([B, np.zeros((len(B), free.n_z))], axis=1)
-        even_share = np.eye(free.n_x)[free.n_y :]
-        parts = {
-            name: (B[part], c[part])
-            for name, part in zip(self._motion_tasks, self.tasks.slices, strict=False)
-        }
-        parts["forces"] = (even_share, np.zeros(free.n_z))
+        parts = {name: (B[part], c[part]) for name, part in self._parts.items()}
+        parts["forces"] = (np.eye(free.n_x)[free.n_y :], np.zeros(free.n_z))
         parts["torques"] = (free.T, -free.tau_0)
         if not self._hold_contacts:
             J = np.zeros((len(equations.J), free.n_x))
             J[:, : free.n_y] = equations.J
             parts["contacts"] = (J, -equations.drift)
-        rest = self.tasks.slices[-1]
         levels = [[parts[name] for name in names] for names in self.priorities[1:]]
-        levels.append([(B[rest], c[rest]), parts["forces"]])
+        levels.append([(B[self._rest], c[self._rest]), parts["forces"]])
         return [
             Level(np.concatenate([A for A, _ in level]), np.concatenate([b for _, b in level]))
             for level in levels

@@ -38,6 +38,10 @@ class Limits:
             [self.cones.dot(wrenches) - self.lower, self.torques - torques, self.torques + torques]
         )
 
+    def cut(self, torques: Array) -> Array:
+        """Torques (nj,) cut at their limits."""
+        return np.minimum(np.maximum(torques, -self.torques), self.torques)
+
     def active(self, margins: Array) -> NDArray[np.intp]:
         """Rows without margin."""
         return np.flatnonzero(margins <= self._tolerance)

@@ -25,14 +25,14 @@ RANK_TOLERANCE = 1e-8
 _ROW_TOLERANCE = 1e-11
 """An inequality whose row falls below this share of its size is decided by higher levels."""
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-9
 """What an inequality gives way once x keeps it, relative to the size of its row.
 
 Where a level is at odds with inequalities, its optimum leaves the next ones a set without interior,
 in which rounding alone can make a program look infeasible.
 """
 
-_SLACK_COST = 1e-8
+_SLACK_COST = 1e-10
 """Cost of directions that a level does not need, relative to those that it does."""
 
 

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
+from balance.config import LawBase
 from balance.config.tasks import FrameTask
 from balance.controllers.distribution import make_distribution
-from balance.controllers.gains import gain_matrices
 from balance.controllers.limits import Limits
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.setpoints import Desired, SetpointPath
-from balance.controllers.tasks import (
-    BaseTask,
-    ComTask,
-    HoldFrame,
-    MomentumTask,
-    PostureTask,
-    Task,
-    TaskStack,
-    free_joints,
-)
-from balance.controllers.velocity_feedback import velocity_gains
+from balance.controllers.task_stack import TaskStack, make_tasks
+from balance.controllers.tasks import PostureTask
 from balance.controllers.whole_body import WholeBody
 from balance.errors import RobotError
 from balance.qp import make_solver
@@ -48,8 +38,14 @@ class Answer:
 class TaskLaw(ABC):
     """The steps that such laws have in common; a law says how it weighs its tasks."""
 
-    def __init__(self, config: ExperimentConfig, robot: Robot, tasks: Mapping[str, float]) -> None:
-        law = config.controller
+    def __init__(
+        self,
+        law: LawBase,
+        robot: Robot,
+        tasks: Mapping[str, float],
+        frames: Mapping[str, FrameTask],
+    ) -> None:
+        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
         if not robot.soles:
             raise RobotError(
                 f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
@@ -57,10 +53,11 @@ class TaskLaw(ABC):
         self.robot, self.body = robot, WholeBody(robot)
         self.solver = make_solver(law.qp.solver)
         self.distribution = make_distribution(robot, law.contacts, law.qp)
-        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
-        self.force_weight = nothing.H.diagonal().copy()
+        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
+        self.force_metric = nothing.H.diagonal() / law.qp.regularisation
+        """Diagonal of the metric in which the contacts share the load evenly (6 k,)."""
         weight = float(np.linalg.norm(self.body.weight))
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
@@ -68,17 +65,16 @@ class TaskLaw(ABC):
         self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
         impedance = law.impedance or robot.impedance
         pace = (impedance.frequency_hz, impedance.damping_ratio)
-        # Whatever the tasks leave open goes to the posture of all joints, at next to no cost.
-        rest = PostureTask(robot, *pace, range(robot.model.nv - 6))
+        # Whatever the tasks leave open goes to the posture, at next to no cost.
+        rest = PostureTask(robot, *pace)
         self.tasks = TaskStack(
-            [*make_tasks(config, robot, tasks, *pace), rest],
+            [*make_tasks(law.gains, robot, tasks, frames, *pace), rest],
             [*tasks.values(), law.qp.regularisation],
             robot.model.nv,
             linear_weight=law.qp.linear_weight,
             angular_weight=law.qp.angular_weight,
         )
-        self._last = (np.zeros(robot.model.nv - 6), np.zeros(k))
-        self.step(robot.q_nominal, np.zeros(robot.model.nv), 0.0)
+        self._last = self._gravity_hold()
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -104,9 +100,8 @@ class TaskLaw(ABC):
             status |= ControlStatus.WRENCH_LIMITED
         if not by_cone.all():
             status |= ControlStatus.TORQUE_LIMITED
-        # Takes off what rounding in the solver leaves beyond a limit.
-        limit = self.limits.torques
-        torques = np.minimum(np.maximum(answer.torques, -limit), limit)
+        # A projection has no limits of torque, and a solver's rounding may leave some.
+        torques = self.limits.cut(answer.torques)
         self._last = (torques, answer.wrenches)
         return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)
 
@@ -114,34 +109,15 @@ class TaskLaw(ABC):
     def solve(self, desired: Desired) -> Answer | None:
         """The answer at the current state of ``self.body``, None if there is none."""
 
+    def _gravity_hold(self) -> tuple[Array, Array]:
+        """Torques and evenly shared wrenches that hold the nominal posture, within limits."""
+        body = self.body
+        wrenches = self.distribution.even_share(body.G, np.append(body.weight, np.zeros(3)))
+        return self.limits.cut((body.bias - wrenches.dot(body.J_c))[6:]), wrenches
+
     def _repeat(self, status: ControlStatus) -> ControlOutput:
         torques, wrenches = self._last
         none = np.empty(0, dtype=np.intp)
         return ControlOutput(
             torques.copy(), wrenches.reshape(-1, 6).copy(), status, none, np.zeros(6)
         )
-
-
-def make_tasks(
-    config: ExperimentConfig,
-    robot: Robot,
-    names: Iterable[str],
-    frequency_hz: float,
-    damping_ratio: float,
-) -> list[Task]:
-    """The motion tasks with these names: built-in ones, and those that ``frames`` defines."""
-    K_P, K_D, K_R, D = gain_matrices(config.controller.gains, robot)
-    frames: Mapping[str, FrameTask] = getattr(config.controller, "frames", {})
-    tasks: list[Task] = []
-    for name in names:
-        if name == "com":
-            tasks.append(ComTask(K_P, K_D))
-        elif name == "base":
-            tasks.append(BaseTask(K_R, velocity_gains(K_D, D, robot)[1]))
-        elif name == "momentum":
-            tasks.append(MomentumTask(K_P, K_D, K_R, D))
-        elif name == "posture":
-            tasks.append(PostureTask(robot, frequency_hz, damping_ratio, free_joints(robot)))
-        else:
-            tasks.append(HoldFrame(robot, name, frames[name], frequency_hz, damping_ratio))
-    return tasks

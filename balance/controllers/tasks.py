@@ -9,7 +9,6 @@ means the same, a squared newton or newton metre, for all tasks and robots.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import final
 
 import numpy as np
@@ -17,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTask
+from balance.controllers.desired_momentum import desired_angular_momentum_rate
 from balance.controllers.setpoints import Desired
 from balance.controllers.support import supporting_joints
 from balance.controllers.velocity_feedback import orientation_torque
@@ -61,11 +61,11 @@ class ComTask(Task):
 
 @final
 class BaseTask(Task):
-    """I_l domega/dt = R_d tau_P - D_omega (omega - omega_d), omega that of the base, N m.
+    """I_l domega/dt = R_d tau_P - D_omega (omega - omega_d) + I_l domega_d/dt, N m.
 
-    I_l is the locked inertia about the CoM and D_omega the gain on the angular velocity that stands
-    for D on the angular momentum.  When the robot turns as one rigid body in its nominal posture,
-    that momentum is I_l omega and the target is the one of the momentum law.
+    omega is that of the base, I_l the locked inertia about the CoM, and D_omega the gain on angular
+    velocity that stands for D on angular momentum.  When the robot turns as one rigid body in its
+    nominal posture, that momentum is I_l omega and the target is the one of the momentum law.
     """
 
     size = 3
@@ -78,49 +78,61 @@ class BaseTask(Task):
         rows[:, 3:6] = inertia.dot(R_WB)
         omega = R_WB.dot(body.v[3:6])
         values[:] = orientation_torque(self.K_R, self.D_omega, desired, body.q[3:7], omega)
+        values += inertia.dot(desired.angular_acceleration)
 
 
 @final
 class MomentumTask(Task):
-    """dh/dt = right side of Garofalo2015 (38) without the weight: force and torque at the CoM."""
+    """dh/dt = right side of Garofalo2015 (38) without the weight: force and torque at the CoM.
+
+    The rate of a desired angular momentum is fed forward, as in the momentum law's tracking form.
+    """
 
     size, linear = 6, 3
 
-    def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array) -> None:
+    def __init__(self, robot: Robot, K_P: Array, K_D: Array, K_R: Array, D: Array) -> None:
         self.com, self.K_R, self.D = ComTask(K_P, K_D), K_R, D
+        self._data = robot.model.createData()
+        self._none = np.zeros((3, 3))
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
         rows[:] = body.A
         values[:3] = self.com.force(body, desired)
-        # The damper of the spring acts on the momentum here, not on the base's angular velocity.
-        none = np.zeros((3, 3))
-        values[3:] = orientation_torque(self.K_R, none, desired, body.q[3:7], np.zeros(3))
+        # The damper acts on the momentum here, not on the base's angular velocity.
+        values[3:] = orientation_torque(self.K_R, self._none, desired, body.q[3:7], self._none[0])
         momentum = body.momentum[3:] - body.locked_inertia.dot(desired.angular_velocity)
         values[3:] -= self.D.dot(momentum)
         values -= body.momentum_drift
+        if desired.moving:
+            values[3:] += desired_angular_momentum_rate(
+                body.model, self._data, body.q, body.v, desired
+            )
 
 
 @final
 class PostureTask(Task):
-    """d2s/dt2 = omega^2 (s_nominal - s) - 2 zeta omega ds/dt for the given joints, times M_jj."""
+    """d2s/dt2 = omega^2 (s_nominal - s) - 2 zeta omega ds/dt of every joint, times M_jj.
 
-    def __init__(
-        self, robot: Robot, frequency_hz: float, damping_ratio: float, joints: Iterable[int]
-    ) -> None:
-        self.joints = np.array(sorted(joints), dtype=np.intp)
-        self.size = len(self.joints)
+    Joints that bear a contact have to follow the other tasks: theirs counts ``BEARING_SHARE`` of
+    the others' cost, enough to settle a motion that those tasks leave open, such as an elbow's
+    swing about a hand that is held.
+    """
+
+    BEARING_SHARE = 1e-4
+
+    def __init__(self, robot: Robot, frequency_hz: float, damping_ratio: float) -> None:
         model = robot.model
-        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:]
-        self._inertia = inertia[self.joints]
-        self._nominal = robot.q_nominal[7:][self.joints]
-        omega = 2.0 * np.pi * frequency_hz
-        self._stiffness = self._inertia * omega**2
-        self._damping = self._inertia * 2.0 * damping_ratio * omega
+        self.size = model.nv - 6
+        self._inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
+        self._inertia[supporting_joints(robot)] *= np.sqrt(self.BEARING_SHARE)
+        self._nominal = robot.q_nominal[7:].copy()
+        self._omega = 2.0 * np.pi * frequency_hz
+        self._damping = 2.0 * damping_ratio * self._omega
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        rows[np.arange(self.size), 6 + self.joints] = self._inertia
-        s, rates = body.q[7:][self.joints], body.v[6:][self.joints]
-        values[:] = self._stiffness * (self._nominal - s) - self._damping * rates
+        np.fill_diagonal(rows[:, 6:], self._inertia)
+        wanted = self._omega**2 * (self._nominal - body.q[7:]) - self._damping * body.v[6:]
+        values[:] = self._inertia * wanted
 
 
 @final
@@ -158,46 +170,3 @@ class HoldFrame(Task):
         inertia[3:, 3:] = body.locked_inertia
         rows[:] = inertia.dot(J)[self._part]
         values[:] = inertia.dot(target)[self._part]
-
-
-def free_joints(robot: Robot) -> list[int]:
-    """Indices of the actuated joints that bear no contact."""
-    return sorted(set(range(robot.model.nv - 6)) - set(supporting_joints(robot).tolist()))
-
-
-class TaskStack:
-    """Tasks below each other, in one matrix that is written anew at each state.
-
-    ``weights`` has one number for each task; a row's cost is that number times ``linear_weight``
-    for a force and ``angular_weight`` for a moment, squared.
-    """
-
-    def __init__(
-        self,
-        tasks: Iterable[Task],
-        weights: Iterable[float],
-        nv: int,
-        *,
-        linear_weight: float,
-        angular_weight: float,
-    ) -> None:
-        self.tasks = list(tasks)
-        ends = np.cumsum([task.size for task in self.tasks])
-        self.slices = [
-            slice(end - task.size, end) for task, end in zip(self.tasks, ends, strict=True)
-        ]
-        self._rows, self._values = np.zeros((int(ends[-1]), nv)), np.zeros(int(ends[-1]))
-        scale = [
-            np.repeat(
-                [weight * linear_weight, weight * angular_weight],
-                [task.linear, task.size - task.linear],
-            )
-            for task, weight in zip(self.tasks, weights, strict=True)
-        ]
-        self._scale = np.sqrt(np.concatenate(scale))
-
-    def evaluate(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
-        """Scaled ``(rows, values)`` of all tasks: the cost is |rows @ dv/dt - values|^2."""
-        for task, part in zip(self.tasks, self.slices, strict=True):
-            task.write(body, desired, self._rows[part], self._values[part])
-        return (self._rows.T * self._scale).T, self._values * self._scale

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from balance.config import ExperimentConfig
-from balance.config.laws import WholeBodyLaw
+from balance.config import ExperimentConfig, WholeBodyLaw
 from balance.controllers.free_motion import FreeMotion
 from balance.controllers.quaternion_form import quaternion_equations
 from balance.controllers.setpoints import Desired
 from balance.controllers.task_law import Answer, TaskLaw
 from balance.controllers.whole_body import MotionEquations
+from balance.errors import ConfigError
 from balance.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
 
@@ -40,18 +40,21 @@ class WholeBodyController(TaskLaw):
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = config.controller
-        assert isinstance(law, WholeBodyLaw)
+        if not isinstance(law, WholeBodyLaw):
+            raise ConfigError(f"controller.law is '{law.law}'; this needs 'whole_body_qp'")
+        super().__init__(law, robot, law.tasks, law.frames)
         self.form = law.form
-        super().__init__(config, robot, law.tasks)
+        # Small even against a task's smallest weight: no motion is given up for an even share.
+        self._force_weight = law.qp.regularisation**2 * self.force_metric
 
     def equations(self) -> tuple[MotionEquations, Array]:
-        """The equations of motion of the chosen form, and the metric of its forces."""
+        """The equations of motion of the chosen form, and the weights of its forces."""
         if self.form == "plain":
-            return self.body.equations(), self.force_weight
+            return self.body.equations(), self._force_weight
         equations = quaternion_equations(self.body)
-        # A multiplier of the chart is determined by the motion: its weight does not matter.
-        multipliers = np.ones(len(equations.J) - len(self.force_weight))
-        return equations, np.concatenate([self.force_weight, multipliers])
+        # A multiplier of the chart follows from the motion: its weight does not matter.
+        multipliers = np.ones(len(equations.J) - len(self._force_weight))
+        return equations, np.concatenate([self._force_weight, multipliers])
 
     def solve(self, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
@@ -77,4 +80,4 @@ class WholeBodyController(TaskLaw):
     def _forces(self, free: FreeMotion, x: Array) -> tuple[Array, Array]:
         """Torques, and contact wrenches without the multipliers of a chart."""
         torques, forces = free.forces(x)
-        return torques, forces[: len(self.force_weight)]
+        return torques, forces[: len(self._force_weight)]

@@ -138,7 +138,11 @@ class CornerContacts:
             self._model.eq_data[:, 3:6] = points[self._order]
 
     def read(self, wrenches: Array) -> None:
-        """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres."""
+        """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres.
+
+        MuJoCo's forces act half-way between a corner and its plane; that arm, of less than a
+        micrometre on hard ground, is left out.
+        """
         data, forces, corners = self._data, self._forces, self._order
         n = self._n if self._welded else data.ncon
         if n < self._n:

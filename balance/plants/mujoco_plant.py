@@ -16,6 +16,7 @@ Pinocchio's, at its end.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import mujoco
@@ -33,6 +34,11 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100
+
+if mujoco.get_mju_user_warning() is None:
+    # MuJoCo would print its warnings and write them to a file in the current folder; what they tell
+    # of, a state that is not finite, the experiment sees for itself.
+    mujoco.set_mju_user_warning(logging.getLogger(__name__).info)
 
 
 class MujocoPlant:
@@ -120,7 +126,7 @@ def _set_options(option: mujoco.MjOption, config: Plant) -> None:
     option.impratio = friction_impedance_ratio(config)
     option.solver = mujoco.mjtSolver.mjSOL_NEWTON
     option.iterations = MAX_ITERATIONS
-    option.tolerance = config.contact_tolerance
+    option.tolerance = config.contact_tolerance**2  # of a cost, quadratic in the residual
     # Right for this size, and MuJoCo 4.0.0 factorises sparse ones wrongly.
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     # A diverged run shall show; and contacts are stiffer than MuJoCo deems safe for its older

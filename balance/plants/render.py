@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -78,10 +78,8 @@ def _encoding(path: Path, rate: int) -> Iterator[IO[bytes]]:
     command += [*ENCODING[path.suffix.lower()], str(path)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin is not None
-    try:
+    with suppress(BrokenPipeError):  # if the encoder has ended early, it says why below
         yield process.stdin
-    except BrokenPipeError:  # the encoder has ended early; it says why below
-        pass
     _, complaint = process.communicate()
     if process.returncode:
         reason = " ".join(complaint.decode(errors="replace").split())

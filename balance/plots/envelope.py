@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 PANELS = {"recovered": "recovered", "flat": "recovered on flat soles", "upright": "upright"}
 ANKLE_LINE: dict[str, Any] = {"color": QUIET_COLOUR, "ls": (0, (4, 2)), "lw": 0.9}
-AROUND_DEG = np.arange(0.0, 361.0, 3.0)
+AROUND_DEG = np.arange(0.0, 361.0)
 SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
 
 
@@ -78,6 +78,7 @@ def _panel(
     axes.set_theta_zero_location("N")  # x, forwards, is up
     axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
     axes.tick_params(pad=-2.0)
+    axes.tick_params(axis="y", labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
     for index, name in enumerate(names):
         ours = [found for found in results if found.name == name]

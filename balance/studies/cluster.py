@@ -30,17 +30,14 @@ SETTINGS = {
 
 
 @contextmanager
-def workers(
-    scheduler: str | None = None, count: int | None = None, connect_s: float = CONNECT_S
-) -> Iterator[Client]:
+def workers(scheduler: str | None = None, count: int | None = None) -> Iterator[Client]:
     """A client of ``count`` local worker processes, or of the cluster behind ``scheduler``."""
     try:
         import dask
         import distributed  # noqa: F401
     except ImportError:
         raise MissingExtraError("distributed", "cluster") from None
-    # What Dask says about its own connections is no news for the user; failures reach us.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence()
     with dask.config.set(SETTINGS):
         if scheduler is None:
             with _local(count or usable_cores()) as client:
@@ -48,8 +45,15 @@ def workers(
         else:
             if count is not None:
                 raise InputError("--workers is for local workers; a scheduler brings its own")
-            with _existing(scheduler, connect_s) as client:
+            with _existing(scheduler) as client:
                 yield client
+
+
+def _silence() -> None:
+    """Keep Dask's remarks about its own connections from the terminal; failures reach us."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def usable_cores() -> int:
@@ -70,6 +74,7 @@ def _local(count: int) -> Iterator[Client]:
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
             env=dict.fromkeys(BLAS_VARIABLES, "1"),
+            preload="balance.studies.local_worker",
         )
     with cluster, Client(cluster) as client:
         yield client
@@ -77,7 +82,7 @@ def _local(count: int) -> Iterator[Client]:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Processes started within do not see Ctrl-C: it is for the command, which ends them."""
+    """Ctrl-C is for the command, not for the processes that it starts within."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -89,7 +94,7 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 @contextmanager
-def _existing(address: str, connect_s: float) -> Iterator[Client]:
+def _existing(address: str) -> Iterator[Client]:
     from distributed import Client
 
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", address):
@@ -98,11 +103,11 @@ def _existing(address: str, connect_s: float) -> Iterator[Client]:
             "tls://host:8786"
         )
     try:
-        client = Client(address, timeout=connect_s)
+        client = Client(address, timeout=CONNECT_S)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ClusterError(
-            f"the scheduler {address} does not answer within {connect_s:g} s ({reason}); start one "
+            f"the scheduler {address} does not answer within {CONNECT_S:g} s ({reason}); start one "
             "with 'dask scheduler', or leave --scheduler out to use this machine alone"
         ) from None
     with client:

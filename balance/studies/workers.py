@@ -75,7 +75,7 @@ def execute(task: Task) -> Result:
         with _watchdog(task.timeout_s + STUCK_S):
             config = parse_config(task.config, task.source)
             recorded = run(config, in_time, [Path(folder) for folder in task.robots])
-            columns = flatten(recorded.summary())
+            columns = flatten(recorded.summary()) | {"error": None}
             if columns["outcome"] in task.keep:
                 recording = _packed(recorded)
     except (BalanceError, _TimeoutError) as error:

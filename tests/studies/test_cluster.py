@@ -1,0 +1,175 @@
+"""A real scheduler and real workers, as processes on loopback, and what kills them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from balance.config.studies import SweepConfig, load_study
+from balance.studies.store import LOG
+from balance.studies.sweep import Sweep
+from balance.studies.workers import TIMING, execute
+
+PATIENCE_S = 60.0
+QUIET = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+Rows = list[dict[str, Any]]
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+class Cluster:
+    """A scheduler and two workers; each is a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._processes: list[subprocess.Popen[bytes]] = []
+        address = folder / "scheduler.json"
+        self.scheduler = self._start(
+            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
+        )
+        wait_for(address.is_file, "the scheduler")
+        self.address: str = json.loads(address.read_text())["address"]
+        self.workers = [
+            self._start("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+            for _ in range(2)
+        ]
+
+    def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "distributed.cli.dask_" + kind, "--host", "127.0.0.1"]
+        process = subprocess.Popen([*command, *options], env=QUIET, stderr=subprocess.DEVNULL)
+        self._processes.append(process)
+        return process
+
+    def stop(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.stop()
+
+
+class Command:
+    """``balance sweep`` as a process."""
+
+    def __init__(self, study: Path, out: Path, *options: str) -> None:
+        self._log = out / LOG
+        command = [sys.executable, "-m", "balance.cli", "sweep", str(study), "--out", str(out)]
+        self.process = subprocess.Popen(
+            [*command, *options],
+            env=QUIET,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for_rows(self, count: int) -> None:
+        def enough() -> bool:
+            return self._log.is_file() and self._log.read_bytes().count(b"\n") >= count
+
+        wait_for(lambda: enough() or self.process.poll() is not None, f"{count} rows")
+
+    def end(self) -> tuple[int, str]:
+        """Exit code and what was said on stderr."""
+        _, errors = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, errors
+
+
+def table(folder: Path) -> Rows:
+    rows: Rows = pq.read_table(folder / "runs.parquet").to_pylist()
+    return rows
+
+
+def without_timing(rows: Rows) -> Rows:
+    return [{k: v for k, v in row.items() if k not in TIMING} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixteen cells of a fifth of a second."""
+    push = {"type": "half_sine", "direction": [0, 1, 0], "time_s": 0.02, "duration_s": 0.02}
+    value = {
+        "experiment": "toro_push",
+        "set": {"duration_s": 0.2, "pushes": [{**push, "impulse_Ns": 2.0}]},
+        "axes": [
+            {"type": "range", "key": "plant.friction", "start": 0.2, "stop": 0.8, "count": 4},
+            {"type": "range", "key": "pushes.0.impulse_Ns", "start": 1, "stop": 4, "step": 1},
+        ],
+    }
+    path = tmp_path_factory.mktemp("study") / "friction.yaml"
+    path.write_text(yaml.safe_dump(value))
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study: Path) -> Rows:
+    """The table as it has to be: every cell run once, in this process, in order."""
+    sweep = Sweep(load_study(SweepConfig, study), study.stem, str(study))
+    rows = []
+    while (task := sweep.next_task()) is not None:
+        row = sweep.row(task, execute(task))
+        rows.append({k: v for k, v in row.items() if k != "key"})
+    assert len(rows) == 16
+    return without_timing(rows)
+
+
+def test_a_worker_killed_mid_study_changes_nothing(
+    cluster: Cluster, study: Path, undisturbed: Rows, tmp_path: Path
+) -> None:
+    command = Command(study, tmp_path / "out", "--scheduler", cluster.address)
+    command.wait_for_rows(3)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    code, errors = command.end()
+    assert (code, errors) == (0, "")
+    rows = table(tmp_path / "out")
+    assert without_timing(rows) == undisturbed
+    assert {row["worker"].split(":")[1] for row in rows} == {str(w.pid) for w in cluster.workers}
+
+
+def test_killed_command_then_lost_scheduler_then_local_workers(
+    cluster: Cluster, study: Path, undisturbed: Rows, tmp_path: Path
+) -> None:
+    """Finished cells are never run again, none is missing or doubled."""
+    out = tmp_path / "out"
+    first = Command(study, out, "--scheduler", cluster.address)
+    first.wait_for_rows(3)
+    first.process.kill()
+    first.end()
+    finished = (out / LOG).read_bytes()
+    finished = finished[: finished.rindex(b"\n") + 1]
+
+    second = Command(study, out, "--scheduler", cluster.address)
+    second.wait_for_rows(finished.count(b"\n") + 3)
+    cluster.scheduler.send_signal(signal.SIGKILL)
+    code, errors = second.end()
+    assert code == 1
+    assert errors.startswith("balance: the scheduler is gone; the ")
+    assert errors.endswith("the same command goes on with the others\n")
+    assert (out / LOG).read_bytes().startswith(finished)
+
+    third = Command(study, out, "--workers", "1")
+    code, errors = third.end()
+    assert (code, errors) == (0, "")
+    assert (out / LOG).read_bytes().startswith(finished)
+    assert (out / LOG).read_bytes().count(b"\n") == 16
+    assert without_timing(table(out)) == undisturbed
+    assert "16 runs" in (out / "summary.md").read_text()
