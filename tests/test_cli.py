@@ -202,3 +202,22 @@ def test_every_shipped_config_is_valid_and_says_what_it_shows(
 ) -> None:
     assert config.read_text().startswith("# ")
     assert balance(monkeypatch, "check", config) == 0
+
+
+def test_theory_exits_with_1_when_an_identity_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    from balance import theory
+
+    plain = theory.residual_table
+
+    def spoiled(*arguments: object) -> list[theory.Row]:
+        rows = plain(*arguments)  # type: ignore[arg-type]
+        return [replace(rows[0], residual=1.0), *rows[1:]]
+
+    assert balance(monkeypatch, "theory", "--states", 2) == 0
+    monkeypatch.setattr(theory, "residual_table", spoiled)
+    assert balance(monkeypatch, "theory", "--states", 2) == 1
+    assert "1 of" in capsys.readouterr().out

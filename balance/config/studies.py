@@ -131,6 +131,10 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
     path = find_study(path)
     tree = load_yaml_mapping(path)
     source = str(path)
+    if issubclass(cls, EnvelopeConfig) and "directions" not in tree:
+        raise ConfigError(f"{source} is no envelope: key 'directions' is missing")
+    if issubclass(cls, SweepConfig) and "directions" in tree:
+        raise ConfigError(f"{source} is an envelope; run it with 'balance envelope'")
     experiment = _experiment(tree.get("experiment"), path)
     changes = tree.pop("set", {})
     if not isinstance(changes, Mapping):

@@ -50,4 +50,6 @@ class Limits:
         """C and d with C x >= d where all limits are kept; x as in ``FreeMotion``."""
         k = self.cones.shape[1]
         C = np.concatenate([self.cones.dot(free.F[:k]), -free.T, free.T])
-        return C, -self.margins(free.f_0[:k], free.tau_0)
+        d = -self.margins(free.f_0[:k], free.tau_0)
+        bounded = np.isfinite(d)  # a drive may have no limit
+        return C[bounded], d[bounded]

@@ -53,9 +53,9 @@ class TaskLaw(ABC):
         self.robot, self.body = robot, WholeBody(robot)
         self.solver = make_solver(law.qp.solver)
         self.distribution = make_distribution(robot, law.contacts, law.qp)
+        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
-        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         self.force_metric = nothing.H.diagonal() / law.qp.regularisation
         """Diagonal of the metric in which the contacts share the load evenly (6 k,)."""
         weight = float(np.linalg.norm(self.body.weight))
@@ -110,9 +110,10 @@ class TaskLaw(ABC):
         """The answer at the current state of ``self.body``, None if there is none."""
 
     def _gravity_hold(self) -> tuple[Array, Array]:
-        """Torques and evenly shared wrenches that hold the nominal posture, within limits."""
+        """Torques and wrenches that hold the nominal posture, within limits."""
         body = self.body
-        wrenches = self.distribution.even_share(body.G, np.append(body.weight, np.zeros(3)))
+        load = np.append(body.weight, np.zeros(3))
+        wrenches = self.distribution.solve(body.G, load).wrenches.ravel()
         return self.limits.cut((body.bias - wrenches.dot(body.J_c))[6:]), wrenches
 
     def _repeat(self, status: ControlStatus) -> ControlOutput:

@@ -9,11 +9,13 @@ height over the plane, v its rate and a the mean acceleration of the step,
 where ``solref`` is (-d k, -d b), ``solimp`` holds d, and A is MuJoCo's estimate of the point's
 inverse mass.  That is a spring K = k / R and a damper D = b / R next to an inertia 1 / R, which
 vanishes with d.  So ``plant.soft`` means what it means to the Pinocchio plant, and hard contact is
-the same with a spring that yields less than a micrometre.  Welded corners are tied to where they
-stand by the same springs, in all directions.
+the same with a spring that yields by 10 micrometres under 100 N.  A stiffer one would rattle, for
+MuJoCo lets go of a corner as soon as it is a hair above its plane, until it has fallen back.  Welded
+corners are tied to where they stand by the same springs, in all directions.
 
 Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
-tangential force f_T creeps at f_T / HARD_DAMPING, 1 micrometre per second under 100 N.
+tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N; and a
+corner that slides is lifted a little, for MuJoCo relaxes Coulomb's law to a convex problem.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-HARD_STIFFNESS = 1e8  # N/m, of one corner
-HARD_DAMPING = 1e7  # N s/m; a penetration is undone with time constant D / K = 0.1 s
+HARD_STIFFNESS = 1e7  # N/m, of one corner
+HARD_DAMPING = 1e5  # N s/m; what sinks in comes back with time constant D / K = 10 ms
 FRICTION_DAMPING = 1e8  # N s/m
 IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
+TOUCHING_M = 1e-7  # a corner that stands on its plane touches it in spite of rounding
 EVERYWHERE_M = 1e3
 NEGLIGIBLE = 1e-9
 
@@ -67,14 +70,14 @@ def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:
                 **inert,
             )
             if config.contact == "welded":
-                spec.add_equality(
+                weld = spec.add_equality(
                     type=mujoco.mjtEq.mjEQ_CONNECT,
                     objtype=mujoco.mjtObj.mjOBJ_BODY,
                     name1=body.name,
                     name2="world",
-                    data=[*X_JS.act(corner), *np.zeros(9)],
                     **softness,
                 )
+                weld.data[:3] = X_JS.act(corner)
             else:
                 friction = [config.friction, config.friction, 0.0, 0.0, 0.0]
                 spec.add_pair(
@@ -118,7 +121,7 @@ class CornerContacts:
         # All corners are taken to touch for once, so that MuJoCo tells R and the axes of each.
         model.pair_margin[:] = EVERYWHERE_M
         mujoco.mj_forward(model, data)
-        model.pair_margin[:] = 0.0
+        model.pair_margin[:] = TOUCHING_M
         R = data.efc_R[self._rows(self._n)][::3]
         solref = np.empty((self._n, 2))
         if not self._welded:
@@ -140,8 +143,8 @@ class CornerContacts:
     def read(self, wrenches: Array) -> None:
         """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres.
 
-        MuJoCo's forces act half-way between a corner and its plane; that arm, of less than a
-        micrometre on hard ground, is left out.
+        MuJoCo's forces act half-way between a corner and its plane; that arm, of micrometres on
+        hard ground, is left out.
         """
         data, forces, corners = self._data, self._forces, self._order
         n = self._n if self._welded else data.ncon

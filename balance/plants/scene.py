@@ -16,8 +16,8 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 FLOOR_COLOURS = ((0.90, 0.91, 0.92), (0.80, 0.82, 0.84))
-PLATE_COLOUR = (0.75, 0.68, 0.55, 1.0)
-PLATE_HALF_SIZE_M = 0.25
+PLATE_COLOUR = (0.75, 0.68, 0.55, 0.6)
+PLATE_HALF_SIZE_M = 0.15
 DEFAULT_COLOUR = (
     0.62,
     0.64,

@@ -71,7 +71,7 @@ def _local(count: int) -> Iterator[Client]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             env=dict.fromkeys(BLAS_VARIABLES, "1"),
             preload="balance.studies.local_worker",

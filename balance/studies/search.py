@@ -89,9 +89,11 @@ def _next_probe(trials: Sequence[Trial], criterion: str, settings: Settings) -> 
         )
     if high - low > settings.tolerance:
         return Probe(0.5 * (low + high), 0)
-    # Only the first criterion is put to the vote: the others live on its trials, and a direction
-    # stays affordable.
-    for end in (low, high) if criterion == CRITERIA[0] else ():
+    if criterion != CRITERIA[0]:
+        # Only the first criterion is confirmed: the others live on its trials, and a direction
+        # stays affordable.
+        return None
+    for end in (low, high):
         votes = _votes(trials, criterion, end)
         if max(votes.count(True), votes.count(False)) <= settings.seeds // 2:
             return Probe(end, len(votes))

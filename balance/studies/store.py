@@ -36,7 +36,8 @@ class StudyFolder:
         self._offsets: dict[str, int] = {}
         wanted = {"kind": kind, "balance": balance.__version__, **definition}
         wanted = json.loads(json.dumps(wanted))  # tuples become lists, as in the file
-        fingerprint = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
+        # Not sorted: the order of axes and cases numbers the cells.
+        fingerprint = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._check(wanted, fingerprint)
@@ -102,7 +103,7 @@ class StudyFolder:
         """What to raise when the study cannot go on."""
         return StudyStoppedError(
             f"{why}; the {len(self)} finished runs in {self.path} are kept, and the same command "
-            "goes on with the others"
+            "goes on from there"
         )
 
     def get(self, key: str) -> Row | None:

@@ -189,7 +189,10 @@ def test_loaded_soles_do_not_creep(toro: Robot, toro_config: ExperimentConfig) -
 
 def test_surface_feels_its_own_plane_only(toro: Robot) -> None:
     """The left sole lands on a slope, the right one has nothing under it."""
-    slope = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.05, 0.0), np.array([0.0, 0.0, 0.0]))
+    data = toro.model.createData()
+    pin.framesForwardKinematics(toro.model, data, toro.q_nominal)
+    below = toro.soles[0].pose(data).translation - np.array([0.0, 0.0, 0.02])
+    slope = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.05, 0.0), below)
     abyss = pin.SE3(np.eye(3), np.array([0.0, 0.0, -5.0]))
     left, right = (
         dataclasses.replace(sole, plane=plane)
@@ -197,8 +200,8 @@ def test_surface_feels_its_own_plane_only(toro: Robot) -> None:
     )
     robot = dataclasses.replace(toro, soles=(left, right))
     plant = MujocoPlant(PlantConfig(friction=1e-4), robot)
-    data, normals = toro.model.createData(), []
-    for _ in range(80):
+    normals = []
+    for _ in range(150):
         q = plant.q
         plant.step(np.zeros(toro.model.nv - 6))
         assert not plant.contact_wrenches[1].any()

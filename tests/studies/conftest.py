@@ -35,5 +35,5 @@ def sweep_file(tmp_path: Path, short: dict[str, Any]) -> Path:
         ],
     }
     path = tmp_path / "friction.yaml"
-    path.write_text(yaml.safe_dump(study))
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
     return path

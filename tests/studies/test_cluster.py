@@ -39,18 +39,16 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
         address = folder / "scheduler.json"
-        self.scheduler = self._start(
-            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
-        )
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(address))
         wait_for(address.is_file, "the scheduler")
         self.address: str = json.loads(address.read_text())["address"]
         self.workers = [
-            self._start("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-            for _ in range(2)
+            self._start("worker", self.address, "--nthreads", "1", "--no-nanny") for _ in range(2)
         ]
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "distributed.cli.dask_" + kind, "--host", "127.0.0.1"]
+        command = [sys.executable, "-m", "distributed.cli.dask_" + kind]
+        command += ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
         process = subprocess.Popen([*command, *options], env=QUIET, stderr=subprocess.DEVNULL)
         self._processes.append(process)
         return process
@@ -163,7 +161,7 @@ def test_killed_command_then_lost_scheduler_then_local_workers(
     code, errors = second.end()
     assert code == 1
     assert errors.startswith("balance: the scheduler is gone; the ")
-    assert errors.endswith("the same command goes on with the others\n")
+    assert errors.endswith("the same command goes on from there\n")
     assert (out / LOG).read_bytes().startswith(finished)
 
     third = Command(study, out, "--workers", "1")
