@@ -24,8 +24,9 @@ BLAS_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SETTINGS = {
     # A run that ends its process twice is suspected of doing so; the runner tries it alone later.
     "distributed.scheduler.allowed-failures": 1,
-    # Dask keeps logs of its own work; their default length would look like a leak.
+    # Dask keeps logs and a profile of its own work, which grow for an hour like a leak.
     "distributed.admin.low-level-log-length": 1000,
+    "distributed.worker.profile.enabled": False,
 }
 
 

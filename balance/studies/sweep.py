@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.summary import sweep_summary
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
+
+if TYPE_CHECKING:
+    from balance.plots.studies import Dimension
 
 OUTCOMES = ("recovered", "upright", "fell", "aborted")
 
@@ -108,11 +112,15 @@ class Sweep:
         value = row.get(name)
         self.metric[row["cell"]] = math.nan if value is None else value
 
+    @cached_property
+    def _dimensions(self) -> tuple[tuple[Dimension, ...], bool]:
+        return dimensions(self.config.axes, self.design)
+
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
         from balance.plots.studies import SweepData, sweep_figure
 
-        axes, scattered = dimensions(self.config.axes, self.design)
+        axes, scattered = self._dimensions
         data = SweepData(axes, scattered, self.outcomes, self.metric, self.config.metric, self.name)
         replace_figure(sweep_figure(data), folder, "figure", pdf)
 
@@ -120,7 +128,6 @@ class Sweep:
         """Write the table, the summary and the figure."""
         keys = [str(index) for index in range(len(self.design))]
         write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
-        axes, _ = dimensions(self.config.axes, self.design)
-        text = sweep_summary(self, axes, folder)
+        text = sweep_summary(self, self._dimensions[0], folder)
         write_atomically(folder.path / "summary.md", text.encode())
         self.draw(folder.path, pdf)
