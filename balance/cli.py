@@ -51,6 +51,9 @@ def run(
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
     figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    render: Annotated[
+        Path | None, typer.Option("--render", metavar="FILE", help="Draw a film, .mp4 or .gif.")
+    ] = None,
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
     from balance.config import find_config, load_config, parse_overrides
@@ -62,6 +65,10 @@ def run(
     loaded = load_config(path, parse_overrides(set_ or []))
     folder = out or free_folder(Path("results"), path.stem)
     check_output(folder, overwrite)
+    if render:
+        from balance.plants.render import check_encoder, render_recording
+
+        check_encoder(render)
     with _about(path):
         experiment = Experiment(loaded, robots or [])
     with progress_bar(loaded.duration_s) as progress:
@@ -70,6 +77,9 @@ def run(
     draw = _drawing(pdf) if figures else None
     save_somewhere(recording, folder, overwrite, draw)
     console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
+    if render:
+        render_recording(recording, render)
+        console.print(f"Film: {render}", highlight=False, soft_wrap=True)
     if recording.end.startswith("aborted"):
         raise typer.Exit(1)
 

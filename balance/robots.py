@@ -136,17 +136,22 @@ class Robot:
         pin.updateGeometryPlacements(self.model, data, geometry, shapes, pin.neutral(self.model))
         low, high = np.inf, -np.inf
         for shape, placement in zip(geometry.geometryObjects, shapes.oMg, strict=True):
-            heights = (_extent(shape.geometry) @ placement.rotation.T + placement.translation)[:, 2]
+            heights = (_extent(shape) @ placement.rotation.T + placement.translation)[:, 2]
             low, high = min(low, heights.min()), max(high, heights.max())
         return float(high - low)
 
 
-def _extent(shape: Any) -> Array:
+def _extent(shape: pin.GeometryObject) -> Array:
     """Points whose convex hull holds a shape: its vertices, or the corners of its local box."""
-    if hasattr(shape, "vertices"):
-        return np.array(shape.vertices()).reshape(-1, 3)
-    shape.computeLocalAABB()
-    box = shape.aabb_local
+    geometry, path = shape.geometry, Path(shape.meshPath)
+    if hasattr(geometry, "vertices"):
+        points = np.array(geometry.vertices()).reshape(-1, 3)
+        # Collada files may have y upwards, which the mesh reader leaves as it is.
+        if path.suffix.lower() == ".dae" and b"Z_UP" not in path.read_bytes():
+            points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+        return points
+    geometry.computeLocalAABB()
+    box = geometry.aabb_local
     return np.array(np.meshgrid(*zip(box.min_, box.max_, strict=True))).reshape(3, -1).T
 
 

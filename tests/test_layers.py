@@ -25,6 +25,7 @@ LAYERS = (
     ("results",),
     ("theory", "studies", "plots"),
     ("live", "terminal"),
+    ("cli_studies",),
     ("cli",),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
@@ -46,13 +47,14 @@ HOMES = {
     "proxsuite": {"qp"},
     "piqp": {"qp"},
     "mujoco": {"plants"},
+    "imageio_ffmpeg": {"plants"},
     "viser": {"live"},
     "optuna": {"studies"},
     "distributed": {"studies"},
     "yaml": {"schema", "results"},
     "pyarrow": {"results", "studies"},
-    "typer": {"cli"},
-    "rich": {"terminal", "theory", "cli"},
+    "typer": {"cli", "cli_studies"},
+    "rich": {"terminal", "theory", "studies", "cli", "cli_studies"},
     "example_robot_data": {"robots"},
 }
 

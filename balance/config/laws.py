@@ -127,12 +127,14 @@ class WholeBodyLaw(LawBase):
 
     ``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.  ``form`` is
     that of the equation of motion: Pinocchio's, or with the base's quaternion as coordinates.
+    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
     """
 
     law: Literal["whole_body_qp"]
     form: Literal["plain", "quaternion"] = "plain"
     tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
     frames: dict[str, FrameTask] = Field(default_factory=dict)
+    contact_damping: NonNegative = 40.0
 
     @model_validator(mode="after")
     def _known_tasks(self) -> Self:
@@ -145,6 +147,7 @@ class HierarchicalLaw(LawBase):
 
     ``priorities`` names the tasks of each level, the highest first; ``frames`` defines tasks that
     hold a frame.  ``method`` solves a QP for each level, or projects onto null spaces.
+    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
     """
 
     law: Literal["hierarchical"]
@@ -157,6 +160,7 @@ class HierarchicalLaw(LawBase):
         ("forces",),
     )
     frames: dict[str, FrameTask] = Field(default_factory=dict)
+    contact_damping: NonNegative = 40.0
 
     @model_validator(mode="after")
     def _consistent_priorities(self) -> Self:

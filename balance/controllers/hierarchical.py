@@ -50,7 +50,7 @@ class HierarchicalController(TaskLaw):
             for name in level
             if name not in CONSTRAINTS and name not in FORCE_TASKS
         ]
-        super().__init__(law, robot, dict.fromkeys(motion, 1.0), law.frames)
+        super().__init__(law, robot, dict.fromkeys(motion, 1.0), law.frames, law.contact_damping)
         *parts, self._rest = self.tasks.slices
         self._parts = dict(zip(motion, parts, strict=True))
 

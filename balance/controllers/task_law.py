@@ -44,13 +44,14 @@ class TaskLaw(ABC):
         robot: Robot,
         tasks: Mapping[str, float],
         frames: Mapping[str, FrameTask],
+        contact_damping: float,
     ) -> None:
         """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
         if not robot.soles:
             raise RobotError(
                 f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
             )
-        self.robot, self.body = robot, WholeBody(robot)
+        self.robot, self.body = robot, WholeBody(robot, contact_damping)
         self.solver = make_solver(law.qp.solver)
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         # With no wanted wrench only the regulariser of the contact-wrench QP is left.

@@ -4,6 +4,10 @@
 
 with a the accelerations, tau the joint torques, f the contact wrenches in surface frames, J the
 Jacobian of the contact surfaces and S the selection of the actuated coordinates.
+
+Differs: the papers have drift = dJ/dt v, which keeps a contact surface that slips or tips at its
+velocity.  With drift = dJ/dt v + k J v it comes to rest at the rate k; nothing changes for contacts
+at rest, and k = 0 is the papers' form.
 """
 
 from __future__ import annotations
@@ -45,8 +49,10 @@ class WholeBody(Support):
     frames, ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, contact_damping: float = 0.0) -> None:
+        """``contact_damping`` is the rate k, 1/s, at which a moving contact comes to rest."""
         model = robot.model
+        self.contact_damping = contact_damping
         k, nv = len(robot.soles), model.nv
         self.q, self.v = robot.q_nominal, np.zeros(nv)
         self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
@@ -92,6 +98,7 @@ class WholeBody(Support):
                 self.model, self.data, joint, placement, pin.LOCAL
             )
             self.drift[6 * index : 6 * index + 6] = drift.vector
+        self.drift += self.contact_damping * self.J_c.dot(self.v)
 
     def _fill_momentum_drift(self) -> None:
         """The unactuated rows of the equation of motion, carried from the base to the CoM."""

@@ -42,7 +42,7 @@ class WholeBodyController(TaskLaw):
         law = config.controller
         if not isinstance(law, WholeBodyLaw):
             raise ConfigError(f"controller.law is '{law.law}'; this needs 'whole_body_qp'")
-        super().__init__(law, robot, law.tasks, law.frames)
+        super().__init__(law, robot, law.tasks, law.frames, law.contact_damping)
         self.form = law.form
         # Small even against a task's smallest weight: no motion is given up for an even share.
         self._force_weight = law.qp.regularisation**2 * self.force_metric

@@ -9,9 +9,9 @@ height over the plane, v its rate and a the mean acceleration of the step,
 where ``solref`` is (-d k, -d b), ``solimp`` holds d, and A is MuJoCo's estimate of the point's
 inverse mass.  That is a spring K = k / R and a damper D = b / R next to an inertia 1 / R, which
 vanishes with d.  So ``plant.soft`` means what it means to the Pinocchio plant, and hard contact is
-the same with a spring that yields by 10 micrometres under 100 N.  A stiffer one would rattle, for
-MuJoCo lets go of a corner as soon as it is a hair above its plane, until it has fallen back.  Welded
-corners are tied to where they stand by the same springs, in all directions.
+the same with a spring that yields by 10 micrometres under 100 N.  A stiffer one would rattle:
+MuJoCo lets go of a corner that is a hair above its plane, until it has fallen back.  Welded corners
+are tied to where they stand by the same springs, in all directions.
 
 Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
 tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N; and a
@@ -37,8 +37,8 @@ FRICTION_DAMPING = 1e8  # N s/m
 IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
 TOUCHING_M = 1e-7  # a corner that stands on its plane touches it in spite of rounding
-EVERYWHERE_M = 1e3
-NEGLIGIBLE = 1e-9
+EVERYWHERE_M = 1e3  # farther than any corner is from its plane
+NEGLIGIBLE = 1e-9  # k and b with which the force is a / R alone
 
 
 def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:

@@ -28,7 +28,7 @@ from balance.dynamics.checks import frame_id
 from balance.plants.interface import BodyImpulse
 from balance.plants.mujoco_contacts import CornerContacts, add_contacts, friction_impedance_ratio
 from balance.plants.mujoco_model import compiled, robot_spec
-from balance.plants.pinocchio_plant import _joint_damping
+from balance.plants.pinocchio_plant import joint_damping
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ class MujocoPlant:
         _set_options(spec.option, config)
         add_contacts(spec, robot, config)
         self.model = compiled(spec, robot)
-        self.model.dof_damping[6:] = _joint_damping(config.joint_damping, robot)
+        self.model.dof_damping[6:] = joint_damping(config.joint_damping, robot)
         self.data = mujoco.MjData(self.model)
         unlimited = np.full(robot.model.nv - 6, np.inf)
         self._highest = robot.effort_limits if config.torque_limits else unlimited

@@ -42,7 +42,7 @@ class PinocchioPlant:
         unlimited = np.full(self.model.nv - 6, np.inf)
         self._limits = robot.effort_limits if config.torque_limits else unlimited
         self._damping = np.zeros(self.model.nv)
-        self._damping[6:] = _joint_damping(config.joint_damping, robot)
+        self._damping[6:] = joint_damping(config.joint_damping, robot)
         self._stops = _EndStops(robot)
         self._contacts = Contacts(robot, config)
         self._inertia = np.zeros((self.model.nv, self.model.nv), order="F")
@@ -127,7 +127,7 @@ def _solve(factor: Array, right: Array) -> Array:
     return np.asarray(dtrtrs(factor, dtrtrs(factor, right, trans=1)[0])[0])
 
 
-def _joint_damping(value: float | dict[str, float], robot: Robot) -> Array:
+def joint_damping(value: float | dict[str, float], robot: Robot) -> Array:
     names = robot.joint_names
     if not isinstance(value, dict):
         return np.full(len(names), float(value))

@@ -89,7 +89,7 @@ def _encoding(path: Path, rate: int) -> Iterator[IO[bytes]]:
 def _ffmpeg() -> str:
     """Path of the encoder."""
     try:
-        import imageio_ffmpeg  # type: ignore[import-untyped]
+        import imageio_ffmpeg
     except ModuleNotFoundError:
         raise MissingExtraError("imageio-ffmpeg", "mujoco") from None
     try:

@@ -54,11 +54,23 @@ def test_torques_and_wrenches_keep_the_contacts_at_rest(stance: str, size: float
     controller = WholeBodyController(config, robot)
     for _ in range(STATES):
         q, v = moved(robot, size, rng)
+        v = on_contacts(robot, q, v)
         output = controller.step(q, v, 0.0)
         assert not output.status & ControlStatus.QP_FAILED
         dv = forward(robot, q, v, output)
         scale = 1.0 + np.abs(dv).max()
         assert np.abs(contact_accelerations(robot, q, v, dv)).max() < 1e-8 * scale
+
+
+@pytest.mark.parametrize("rate", [0.0, 25.0])
+def test_contacts_that_move_come_to_rest_at_the_given_rate(toro: Robot, rate: float) -> None:
+    controller = law(toro, contact_damping=rate)
+    q, v = moved(toro, 0.003, np.random.default_rng(79))
+    velocity = contact_jacobian(toro, q) @ v
+    assert np.abs(velocity).max() > 1e-3
+    dv = forward(toro, q, v, controller.step(q, v, 0.0))
+    actual = contact_accelerations(toro, q, v, dv)
+    np.testing.assert_allclose(actual, -rate * velocity, rtol=0, atol=1e-8)
 
 
 def test_com_accelerates_by_the_gains_where_nothing_limits_it(toro: Robot) -> None:
