@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,3 +107,13 @@ def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Pat
             paths.append(folder / f"{name}.pdf")
             figure.savefig(paths[1], metadata={"CreationDate": None})
     return paths
+
+
+def replace_figure(figure: Figure, folder: Path, name: str, pdf: bool = False) -> None:
+    """Write a figure beside its place and move it there: viewers never load half a file."""
+    work = folder / f".{name}.part"
+    try:
+        for path in save(figure, work, name, pdf):
+            os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

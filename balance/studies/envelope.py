@@ -15,7 +15,6 @@ from balance.stance import robot_of
 from balance.studies.axes import Point, make_design
 from balance.studies.cells import cell_source, check_cells
 from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
-from balance.studies.figures import replace_figure
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
 from balance.studies.store import Row, StudyFolder, write_atomically
@@ -195,6 +194,7 @@ class Envelope:
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
         from balance.plots.envelope import envelope_figure
+        from balance.plots.style import replace_figure
 
         robot = self._first_robot
         assert robot is not None

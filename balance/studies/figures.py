@@ -1,12 +1,9 @@
-"""What the figure of a sweep is drawn from, and putting a figure into place."""
+"""What the figure of a sweep is drawn from."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +12,6 @@ from balance.config.axes import Axis, SampleAxis
 from balance.studies.axes import Design
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from balance.plots.studies import Dimension
 
 
@@ -56,15 +51,3 @@ def _dimension(label: str, values: list[Any]) -> Dimension:
     texts = [x if isinstance(x, str) else json.dumps(x) for x in values]
     number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     return Dimension(label, np.array([number[text] for text in texts], float), tuple(number))
-
-
-def replace_figure(figure: Figure, folder: Path, name: str, pdf: bool = False) -> None:
-    """Write a figure beside its place and move it there: viewers never load half a file."""
-    from balance.plots.style import save
-
-    work = folder / f".{name}.part"
-    try:
-        for path in save(figure, work, name, pdf):
-            os.replace(path, folder / path.name)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)

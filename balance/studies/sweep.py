@@ -16,7 +16,7 @@ from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells
-from balance.studies.figures import dimensions, replace_figure
+from balance.studies.figures import dimensions
 from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.summary import sweep_summary
 from balance.studies.table import write_table
@@ -119,6 +119,7 @@ class Sweep:
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
         from balance.plots.studies import SweepData, sweep_figure
+        from balance.plots.style import replace_figure
 
         axes, scattered = self._dimensions
         data = SweepData(axes, scattered, self.outcomes, self.metric, self.config.metric, self.name)

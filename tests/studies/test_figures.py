@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from balance.plots.envelope import AROUND_DEG, envelope_figure
 from balance.plots.studies import Dimension, SweepData, sweep_figure
-from balance.studies.figures import replace_figure
+from balance.plots.style import replace_figure
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import CRITERIA, Limit
 
