@@ -228,7 +228,8 @@ def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], 
             elif origin is dict and len(args) == 2:
                 step += _members(args[1])
         if step:
-            here, at_union = step, len(step) > 1
+            here = list(dict.fromkeys(step))
+            at_union = len(here) > 1
             visible.append(part)
         elif isinstance(part, int):
             visible.append(part)

@@ -34,6 +34,7 @@ class ControlOutput:
     wrenches: Array
     status: ControlStatus
     active: NDArray[np.integer[Any]]
-    """Indices of the active rows of the wrench cones; ``controller.constraint_names`` has names."""
+    """Indices of the active constraints: cone rows, then torque limits for laws that have them;
+    ``controller.constraint_names`` has their names."""
     residual: Array
     """Wanted minus commanded wrench at the CoM (6,), world axes."""

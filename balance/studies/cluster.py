@@ -66,17 +66,20 @@ def usable_cores() -> int:
 def _local(count: int) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
-    with _interrupts_ignored():
-        cluster = LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-            env=dict.fromkeys(BLAS_VARIABLES, "1"),
-            preload="balance.studies.local_worker",
-        )
+    try:
+        with _interrupts_ignored():
+            cluster = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+                env=dict.fromkeys(BLAS_VARIABLES, "1"),
+                preload="balance.studies.local_worker",
+            )
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"the {count} local workers cannot be started: {error}") from error
     with cluster, Client(cluster) as client:
         yield client
 
