@@ -6,8 +6,10 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -28,7 +30,7 @@ OUTCOME_MARKS: dict[str, dict[str, Any]] = {
 }
 STANDING = ("recovered", "upright")
 MAX_PANELS = 12
-MAX_TICKS = 8
+MAX_TICKS = 9  # along a row of panels
 MAPPED = "cividis"
 
 
@@ -42,7 +44,7 @@ class Dimension:
 
     def text(self, value: float) -> str:
         """A coordinate as a tick shows it."""
-        return self.names[int(value)] if self.names else f"{value:.4g}"
+        return self.names[int(value)] if self.names else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def sweep_figure(data: SweepData) -> Figure:
         else:
             figure = _heat_maps(data, facets)
         figure.suptitle(data.title, x=0.01, ha="left", parse_math=False)
-        _legend(figure, data)
+        _legend(figure, data, mapped=any(axes.images for axes in figure.axes))
     return figure
 
 
@@ -146,6 +148,8 @@ def _heat_maps(data: SweepData, facets: tuple[Dimension, ...]) -> Figure:
         for facet, value in zip(facets, choice, strict=True):
             inside &= facet.values == value
         _heat_map(axes, data, (x, y), inside, scale)
+        _ticks(axes.xaxis, x, MAX_TICKS // columns)
+        _ticks(axes.yaxis, y, MAX_TICKS)
         named = zip(facets, choice, strict=True)
         title = ", ".join(f"{facet.label} = {facet.text(value)}" for facet, value in named)
         axes.set_title(title, loc="left", **CAPTION)
@@ -175,10 +179,9 @@ def _heat_map(
     scale: Normalize | None,
 ) -> None:
     """Cells on an even grid, whatever the spacing of their values; repeats are averaged."""
-    x_values, y_values = (np.unique(d.values) for d in plane)
     standing = _standing(data) & inside
     down = (data.outcomes != "") & ~standing & inside
-    shape = (len(y_values), len(x_values))
+    shape = tuple(len(np.unique(d.values)) for d in reversed(plane))
     column, row = (np.searchsorted(np.unique(d.values), d.values) for d in plane)
     total, count, downs = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     np.add.at(total, (row[standing], column[standing]), data.metric[standing])
@@ -194,29 +197,32 @@ def _heat_map(
     axes.imshow(
         mean, cmap=MAPPED, norm=scale, origin="lower", aspect="auto", interpolation="nearest"
     )
-    size = min(4.0, 60.0 / max(shape))
+    size = min(4.5, 60.0 / max(shape))
     for outcome, mark in OUTCOME_MARKS.items():
         if outcome != "recovered":
             here = inside & (data.outcomes == outcome)
-            style = {**mark, "color": "white"} if outcome == "upright" else mark
-            axes.plot(column[here], row[here], ls="", ms=size, mew=0.8, **style)
-    for axis, dimension, values in (
-        (axes.xaxis, plane[0], x_values),
-        (axes.yaxis, plane[1], y_values),
-    ):
-        step = 1 if dimension.names else -(-len(values) // MAX_TICKS)
-        ticks = range(0, len(values), step)
-        axis.set_ticks(ticks, [dimension.text(values[i]) for i in ticks])
+            edge = {"mec": "white", "mew": 0.5} if outcome == "upright" else {"mew": 0.8}
+            axes.plot(column[here], row[here], ls="", ms=size, **mark, **edge)
     axes.set_xlim(-0.5, shape[1] - 0.5)
     axes.set_ylim(-0.5, shape[0] - 0.5)
 
 
-def _legend(figure: Figure, data: SweepData) -> None:
-    """The outcomes that occur, with their counts."""
+def _ticks(axis: Axis, dimension: Dimension, most: int) -> None:
+    """Values at the knots of an even grid; all names, but only as many numbers as fit."""
+    values = np.unique(dimension.values)
+    step = 1 if dimension.names else -(-len(values) // max(most, 2))
+    knots = range(0, len(values), step)
+    axis.set_ticks(knots, [dimension.text(values[i]) for i in knots])
+
+
+def _legend(figure: Figure, data: SweepData, mapped: bool) -> None:
+    """The outcomes that occur, with their counts; on a heat map, recovery is a coloured cell."""
     handles = []
     for outcome, mark in OUTCOME_MARKS.items():
         count = int((data.outcomes == outcome).sum())
         if count:
+            if mapped and outcome == "recovered":
+                mark = {"marker": "s", "color": matplotlib.colormaps[MAPPED](0.3)}
             handles.append(Line2D([], [], ls="", ms=4, label=f"{outcome} {count}", **mark))
     waiting = int((data.outcomes == "").sum())
     if waiting:

@@ -6,7 +6,6 @@ import faulthandler
 import io
 import os
 import socket
-import sys
 import tempfile
 import time
 import traceback
@@ -128,11 +127,13 @@ def _watchdog(seconds: float) -> Iterator[None]:
     if not replaceable:
         yield
         return
-    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    with open(os.devnull, "w") as nowhere:
+        # Its timer is a thread that needs no lock of Python's, so it works while the run holds it.
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _packed(recording: Any) -> bytes:

@@ -22,6 +22,7 @@ from balance.studies.sweep import Sweep
 from balance.studies.workers import TIMING, execute
 
 PATIENCE_S = 60.0
+CELLS = 24
 QUIET = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 Rows = list[dict[str, Any]]
 
@@ -103,13 +104,13 @@ def without_timing(rows: Rows) -> Rows:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sixteen cells of a fifth of a second."""
+    """Twenty-four cells of a fifth of a second."""
     push = {"type": "half_sine", "direction": [0, 1, 0], "time_s": 0.02, "duration_s": 0.02}
     value = {
         "experiment": "toro_push",
         "set": {"duration_s": 0.2, "pushes": [{**push, "impulse_Ns": 2.0}]},
         "axes": [
-            {"type": "range", "key": "plant.friction", "start": 0.2, "stop": 0.8, "count": 4},
+            {"type": "range", "key": "plant.friction", "start": 0.2, "stop": 0.7, "count": 6},
             {"type": "range", "key": "pushes.0.impulse_Ns", "start": 1, "stop": 4, "step": 1},
         ],
     }
@@ -126,7 +127,7 @@ def undisturbed(study: Path) -> Rows:
     while (task := sweep.next_task()) is not None:
         row = sweep.row(task, execute(task))
         rows.append({k: v for k, v in row.items() if k != "key"})
-    assert len(rows) == 16
+    assert len(rows) == CELLS
     return without_timing(rows)
 
 
@@ -136,38 +137,52 @@ def test_a_worker_killed_mid_study_changes_nothing(
     command = Command(study, tmp_path / "out", "--scheduler", cluster.address)
     command.wait_for_rows(3)
     cluster.workers[0].send_signal(signal.SIGKILL)
-    code, errors = command.end()
-    assert (code, errors) == (0, "")
+    assert command.end() == (0, "")
     rows = table(tmp_path / "out")
     assert without_timing(rows) == undisturbed
     assert {row["worker"].split(":")[1] for row in rows} == {str(w.pid) for w in cluster.workers}
 
 
-def test_killed_command_then_lost_scheduler_then_local_workers(
+def rows_in(folder: Path) -> bytes:
+    """The whole lines of the log."""
+    content = (folder / LOG).read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
+def test_killed_command_lost_scheduler_and_interruption_lose_nothing(
     cluster: Cluster, study: Path, undisturbed: Rows, tmp_path: Path
 ) -> None:
     """Finished cells are never run again, none is missing or doubled."""
     out = tmp_path / "out"
-    first = Command(study, out, "--scheduler", cluster.address)
-    first.wait_for_rows(3)
-    first.process.kill()
-    first.end()
-    finished = (out / LOG).read_bytes()
-    finished = finished[: finished.rindex(b"\n") + 1]
+    on_cluster, on_this_machine = ("--scheduler", cluster.address), ("--workers", "1")
+    command = Command(study, out, *on_cluster)
+    command.wait_for_rows(3)
+    command.process.kill()
+    command.end()
+    finished = rows_in(out)
 
-    second = Command(study, out, "--scheduler", cluster.address)
-    second.wait_for_rows(finished.count(b"\n") + 3)
+    command = Command(study, out, *on_cluster)
+    command.wait_for_rows(finished.count(b"\n") + 3)
     cluster.scheduler.send_signal(signal.SIGKILL)
-    code, errors = second.end()
+    code, errors = command.end()
     assert code == 1
     assert errors.startswith("balance: the scheduler is gone; the ")
     assert errors.endswith("the same command goes on from there\n")
-    assert (out / LOG).read_bytes().startswith(finished)
+    assert rows_in(out).startswith(finished)
+    finished = rows_in(out)
 
-    third = Command(study, out, "--workers", "1")
-    code, errors = third.end()
-    assert (code, errors) == (0, "")
-    assert (out / LOG).read_bytes().startswith(finished)
-    assert (out / LOG).read_bytes().count(b"\n") == 16
+    command = Command(study, out, *on_this_machine)
+    command.wait_for_rows(finished.count(b"\n") + 3)
+    os.killpg(command.process.pid, signal.SIGINT)  # as Ctrl-C does: workers get it too
+    code, errors = command.end()
+    assert code == 1
+    assert errors.startswith("balance: interrupted; the ") and errors.count("\n") == 1
+    assert rows_in(out).startswith(finished)
+    finished = rows_in(out)
+
+    command = Command(study, out, *on_this_machine)
+    assert command.end() == (0, "")
+    assert rows_in(out).startswith(finished)
+    assert rows_in(out).count(b"\n") == CELLS
     assert without_timing(table(out)) == undisturbed
-    assert "16 runs" in (out / "summary.md").read_text()
+    assert f"{CELLS} runs" in (out / "summary.md").read_text()

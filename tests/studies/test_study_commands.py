@@ -51,6 +51,17 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(
     assert "--workers is for local workers" in said
 
 
+def test_without_dask_the_sentence_has_the_pip_command(
+    sweep_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    said = refused(monkeypatch, capsys, "sweep", str(sweep_file), "--out", str(tmp_path / "out"))
+    assert "pip install 'pin-balance[cluster]'" in said
+
+
 def test_a_bad_axis_is_one_sentence_and_leaves_no_folder(
     sweep_file: Path,
     tmp_path: Path,
