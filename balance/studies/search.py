@@ -19,7 +19,7 @@ CRITERIA = ("recovered", "flat", "upright")
 
 SHRINK, GROWTH = 0.7, 1.3  # from one bracketing impulse to the next
 # Below the limit no gap between tried impulses is wider than this part of it, down to half of it.
-MAX_GAP, GAPS_FROM = 0.25, 0.5
+MAX_GAP, GAPS_FROM = 1 / 3, 0.5
 
 
 @dataclass(frozen=True)

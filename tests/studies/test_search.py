@@ -86,16 +86,16 @@ def test_a_split_vote_widens_the_interval() -> None:
 
 
 def test_a_hole_below_the_limit_is_the_limit() -> None:
-    """Impulses from 0.6 to 0.9 fail although larger ones are recovered up to 1.1."""
+    """Impulses from 0.56 to 0.95 fail although larger ones are recovered up to 1.1."""
 
     def answer(probe: Probe) -> frozenset[str]:
-        recovered = probe.impulse <= 0.6 or 0.9 < probe.impulse <= 1.1
+        recovered = probe.impulse <= 0.56 or 0.95 < probe.impulse <= 1.1
         return frozenset(CRITERIA) if recovered else frozenset()
 
-    width = 0.9 - 0.6
+    width = 0.95 - 0.56
     assert width > MAX_GAP * 1.1  # no hole of this width is overlooked
     found = limit(ask(answer, Settings(TOLERANCE)), "recovered")
-    assert 0.6 - TOLERANCE <= found.value <= 0.6
+    assert 0.56 - TOLERANCE <= found.value <= 0.56
     assert found.high is not None and found.high > 1.0  # where recovery ends for good
 
 
