@@ -25,7 +25,6 @@ LAYERS = (
     ("results",),
     ("theory", "studies", "plots"),
     ("live", "terminal"),
-    ("cli_studies",),
     ("cli",),
 )
 RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
@@ -53,8 +52,8 @@ HOMES = {
     "distributed": {"studies"},
     "yaml": {"schema", "results"},
     "pyarrow": {"results", "studies"},
-    "typer": {"cli", "cli_studies"},
-    "rich": {"terminal", "theory", "studies", "cli", "cli_studies"},
+    "typer": {"cli"},
+    "rich": {"terminal", "theory", "studies", "cli"},
     "example_robot_data": {"robots"},
 }
 

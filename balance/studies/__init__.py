@@ -1,1 +1,1 @@
-"""."""
+"""Studies: many experiments on workers, one table, one figure."""

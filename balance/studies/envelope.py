@@ -9,7 +9,7 @@ from typing import Any
 
 from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import EnvelopeConfig
-from balance.errors import ConfigError
+from balance.errors import ConfigError, FileError
 from balance.robots import Robot
 from balance.stance import robot_of
 from balance.studies.axes import Point, make_design
@@ -116,8 +116,9 @@ class Envelope:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What makes two envelopes the same."""
-        return {**self.config.model_dump(mode="json"), "robots": list(self._robots)}
+        """What makes two envelopes the same: all that their rows depend on."""
+        config = self.config.model_dump(mode="json", exclude={"description"})
+        return {**config, "robots": list(self._robots)}
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already; the searches find theirs when asked."""
@@ -141,8 +142,17 @@ class Envelope:
                 row = self._folder.get(_key(index, one)) if self._folder else None
                 if row is None:
                     return self._task(index, one)
+                self._check_row(row, one.probe)
                 one.answer(row)
         return None
+
+    def _check_row(self, row: Row, probe: Probe) -> None:
+        """A finished run must be the one that the search asks for."""
+        if row["push_ankle_fraction"] != probe.impulse:
+            raise FileError(
+                f"run {row['key']} in the study folder is not the one that this search asks for: "
+                "another version of balance has written it; give --overwrite to start anew"
+            )
 
     def _task(self, index: int, one: DirectionSearch) -> Task:
         assert one.probe is not None

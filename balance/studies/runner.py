@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import time
+import uuid
 import zipfile
 from collections import deque
 from collections.abc import Callable
@@ -45,6 +46,7 @@ class Runner:
         self._suspects: deque[Task] = deque()
         self._alone = False
         self._submitted = 0
+        self._name = f"balance-{uuid.uuid4().hex}"  # others may use the same scheduler
         self._workers = max(1, sum(client.nthreads().values()))
         self._asked = self._drawn = time.monotonic()
         self._pause = FIGURE_EVERY_S
@@ -75,8 +77,8 @@ class Runner:
             self._submit(self._suspects.popleft())
 
     def _submit(self, task: Task) -> None:
-        # A tuple key makes all runs one group for Dask, whose bookkeeping would grow otherwise.
-        key = (f"balance-{id(self):x}", self._submitted)
+        # A tuple makes all runs one group for Dask, whose bookkeeping would grow otherwise.
+        key = (self._name, self._submitted)
         self._submitted += 1
         future = self._client.submit(execute, task, key=key, pure=False)
         self._in_flight[key] = (task, future)
@@ -93,18 +95,16 @@ class Runner:
             return ended
 
     def _store(self, ended: list[Future]) -> None:
-        rows = []
         for future in ended:
             task, _ = self._in_flight.pop(future.key)
             result = self._result(task, future)
             future.release()
-            if result is not None:
-                if result.recording is not None:
-                    self._unpack(task.key, result.recording)
-                rows.append(self._study.row(task, result))
-        if rows:
-            self._folder.append(rows)
-        for row in rows:
+            if result is None:
+                continue
+            if result.recording is not None:
+                self._unpack(task.key, result.recording)
+            row = self._study.row(task, result)
+            self._folder.append(row)
             self._study.take(row)
 
     def _result(self, task: Task, future: Future) -> Result | None:

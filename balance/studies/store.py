@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -84,10 +84,10 @@ class StudyFolder:
             self._end += len(line)
         self._writer.truncate(self._end)
 
-    def append(self, rows: Sequence[Row]) -> None:
-        """Add finished runs; when this returns they are on the disk."""
-        lines = [_line(row) for row in rows]
-        rest = memoryview(b"".join(lines))
+    def append(self, row: Row) -> None:
+        """Add a finished run; when this returns it is on the disk."""
+        line = _line(row)
+        rest = memoryview(line)
         try:
             while rest:
                 rest = rest[self._writer.write(rest) :]
@@ -95,9 +95,8 @@ class StudyFolder:
         except OSError as error:
             self._writer.truncate(self._end)
             raise self.stopped(f"cannot write to {self.path / LOG}: {error.strerror}") from None
-        for row, line in zip(rows, lines, strict=True):
-            self._offsets[row["key"]] = self._end
-            self._end += len(line)
+        self._offsets[row["key"]] = self._end
+        self._end += len(line)
 
     def stopped(self, why: str) -> StudyStoppedError:
         """What to raise when the study cannot go on."""

@@ -56,8 +56,10 @@ class Sweep:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What makes two sweeps the same."""
-        return {**self.config.model_dump(mode="json"), "robots": list(self._robots)}
+        """What makes two sweeps the same: all that their rows depend on."""
+        shown_only = {"description", "metric"}
+        config = self.config.model_dump(mode="json", exclude=shown_only)
+        return {**config, "robots": list(self._robots)}
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already."""

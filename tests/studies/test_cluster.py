@@ -90,6 +90,13 @@ class Command:
 
         wait_for(lambda: enough() or self.process.poll() is not None, f"{count} rows")
 
+    def wait_for_rows_of(self, workers: list[subprocess.Popen[bytes]]) -> None:
+        def all_at_work() -> bool:
+            log = self._log.read_bytes() if self._log.is_file() else b""
+            return all(b":%d" % worker.pid in log for worker in workers)
+
+        wait_for(lambda: all_at_work() or self.process.poll() is not None, "both workers")
+
     def end(self) -> tuple[int, str]:
         """Exit code and what was said on stderr."""
         _, errors = self.process.communicate(timeout=PATIENCE_S)
@@ -138,7 +145,7 @@ def test_a_worker_killed_mid_study_changes_nothing(
     cluster: Cluster, study: Path, undisturbed: Rows, tmp_path: Path
 ) -> None:
     command = Command(study, tmp_path / "out", "--scheduler", cluster.address)
-    command.wait_for_rows(3)
+    command.wait_for_rows_of(cluster.workers)
     cluster.workers[0].send_signal(signal.SIGKILL)
     assert command.end() == (0, "")
     rows = table(tmp_path / "out")

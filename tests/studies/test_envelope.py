@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from balance.config.studies import Directions, EnvelopeConfig, load_study
-from balance.errors import ConfigError
+from balance.errors import ConfigError, FileError
 from balance.metrics import ankle_limit
 from balance.robots import Robot
 from balance.schema import validate
@@ -72,7 +72,7 @@ def carry_out(envelope: Envelope, folder: StudyFolder, most: int = 10_000) -> in
             break
         task = waiting.pop()
         row = envelope.row(task, pretend(task))
-        folder.append([row])
+        folder.append(row)
         envelope.take(row)
         count += 1
     return count
@@ -137,6 +137,19 @@ def test_a_disturbed_envelope_gives_the_same_tables(file: Path, tmp_path: Path) 
     assert tables[0] == tables[1]
 
 
+def test_rows_of_another_search_are_refused(file: Path, tmp_path: Path) -> None:
+    envelope = envelope_of(file)
+    with StudyFolder(tmp_path / "out", envelope.kind, envelope.definition) as folder:
+        task = envelope.next_task()
+        assert task is not None
+        row = envelope.row(task, pretend(task))
+        folder.append({**row, "push_ankle_fraction": 0.9})
+        envelope = envelope_of(file)
+        envelope.resume(folder)
+        with pytest.raises(FileError, match=r"run 0.0 .* is not the one that this search asks for"):
+            envelope.next_task()
+
+
 def test_the_push_of_a_run_is_the_one_asked_for(file: Path, toro: Robot) -> None:
     envelope = envelope_of(file, directions={"azimuth_deg": [90.0], "elevation_deg": [60.0]})
     task = envelope.next_task()
@@ -176,7 +189,7 @@ def test_a_direction_that_keeps_crashing_is_given_up(file: Path, tmp_path: Path)
         envelope.resume(folder)
         while (task := envelope.next_task()) is not None:
             row = envelope.row(task, Result(failed("it broke")))
-            folder.append([row])
+            folder.append(row)
             envelope.take(row)
         assert len(folder) == MAX_ERRORS
         envelope.finish(folder)

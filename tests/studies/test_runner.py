@@ -178,6 +178,18 @@ def test_a_lost_scheduler_ends_the_study_and_keeps_its_rows(
     assert len(folder) == 5
 
 
+def test_runs_that_ended_together_with_a_lost_one_are_kept(folder: StudyFolder) -> None:
+    def fate(task: Task) -> tuple[str, Any]:
+        return ("lost", None) if task.key == "2" else done(task)
+
+    client = Client(fate)
+    one = client.finish_one
+    client.finish_one = lambda: [one() for _ in range(4)]  # type: ignore[assignment, func-returns-value, return-value]
+    with pytest.raises(StudyStoppedError, match="the 2 finished runs"):
+        carry_out(client, Cells(10), folder)
+    assert "0" in folder and "1" in folder
+
+
 def test_a_lost_connection_is_noticed_while_nothing_finishes(folder: StudyFolder) -> None:
     client = Client(done)
     client.finish_one = lambda: None  # type: ignore[method-assign]

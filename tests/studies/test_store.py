@@ -25,8 +25,9 @@ def row(number: int, **columns: object) -> Row:
 
 def test_rows_survive_and_come_back_in_any_order(tmp_path: Path) -> None:
     with opened(tmp_path) as folder:
-        folder.append([row(2), row(0)])
-        folder.append([row(1, value=0.1)])
+        folder.append(row(2))
+        folder.append(row(0))
+        folder.append(row(1, value=0.1))
     with opened(tmp_path) as folder:
         assert len(folder) == 3 and "1" in folder and "7" not in folder
         assert folder.get("1") == row(1, value=0.1)
@@ -36,48 +37,50 @@ def test_rows_survive_and_come_back_in_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", [1, 20, -1])
 def test_a_line_cut_off_by_a_crash_counts_as_not_written(tmp_path: Path, kept: int) -> None:
     with opened(tmp_path) as folder:
-        folder.append([row(0)])
+        folder.append(row(0))
         whole = (tmp_path / LOG).stat().st_size
-        folder.append([row(1)])
+        folder.append(row(1))
     log = tmp_path / LOG
     log.write_bytes(log.read_bytes()[: whole + kept if kept > 0 else kept])
     with opened(tmp_path) as folder:
         assert "0" in folder and "1" not in folder
-        folder.append([row(1), row(2)])
+        folder.append(row(1))
+        folder.append(row(2))
     with opened(tmp_path) as folder:
         assert [r["cell"] for r in folder.rows()] == [0, 1, 2]
 
 
 def test_a_damaged_line_in_the_middle_costs_only_itself(tmp_path: Path) -> None:
     with opened(tmp_path) as folder:
-        folder.append([row(0), row(1), row(2)])
+        for number in range(3):
+            folder.append(row(number))
     log = tmp_path / LOG
     lines = log.read_bytes().splitlines(keepends=True)
     lines[1] = lines[1].replace(b"recovered", b"recovexed")
     log.write_bytes(b"".join(lines))
     with opened(tmp_path) as folder:
         assert "1" not in folder and len(folder) == 2
-        folder.append([row(1)])
+        folder.append(row(1))
         assert folder.get("1") == row(1)
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on the size of files makes a write fail half way, as a full disk does."""
     with opened(tmp_path) as folder:
-        folder.append([row(0)])
+        folder.append(row(0))
         room = (tmp_path / LOG).stat().st_size + 25
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
         try:
             with pytest.raises(StudyStoppedError) as caught:
-                folder.append([row(1)])
+                folder.append(row(1))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert "the 1 finished runs" in str(caught.value)
         assert "the same command goes on" in str(caught.value)
         assert caught.value.exit_code == 1
         assert (tmp_path / LOG).stat().st_size == room - 25
-        folder.append([row(1)])
+        folder.append(row(1))
     with opened(tmp_path) as folder:
         assert [r["cell"] for r in folder.rows()] == [0, 1]
 

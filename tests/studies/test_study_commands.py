@@ -130,7 +130,7 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
 
 def test_help_does_not_load_dask_or_pinocchio() -> None:
     code = (
-        "import sys; from balance.cli import app; import balance.cli_studies\n"
+        "import sys; from balance.cli import app; import balance.cli.studies\n"
         "print([m for m in ('dask', 'distributed', 'pinocchio', 'numpy') if m in sys.modules])"
     )
     answer = subprocess.run(

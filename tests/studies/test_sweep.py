@@ -31,7 +31,7 @@ def carry_out(sweep: Sweep, folder: StudyFolder, most: int = 1000) -> int:
     while count < most and (task := sweep.next_task()) is not None:
         columns = {"outcome": "recovered", "peak_com_error_m": 0.01 * int(task.key)}
         row = sweep.row(task, Result(columns))
-        folder.append([row])
+        folder.append(row)
         sweep.take(row)
         count += 1
     return count
@@ -76,6 +76,10 @@ def test_a_changed_study_is_refused_in_the_same_folder(sweep_file: Path, tmp_pat
     StudyFolder(tmp_path / "out", first.kind, first.definition).close()
     with pytest.raises(FileError, match=r"another study \(experiment differs\)"):
         StudyFolder(tmp_path / "out", other.kind, other.definition)
+
+
+def test_another_metric_is_another_figure_not_another_study(sweep_file: Path) -> None:
+    assert sweep_of(sweep_file).definition == sweep_of(sweep_file, metric="impulse_Ns").definition
 
 
 def test_recordings_are_kept_for_chosen_cells_only(sweep_file: Path) -> None:

@@ -1,8 +1,7 @@
-"""The command ``balance``.  Heavy imports wait until a command needs them."""
+"""The commands about one experiment: run, plot, robots, check, schema, theory."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,39 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from balance import cli_studies
+from balance.cli.options import (
+    ConfigArgument,
+    OutOption,
+    OverwriteOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+)
 from balance.errors import BalanceError
 
 if TYPE_CHECKING:
     from balance.recording import Recording
 
-app = typer.Typer(
-    help="Push a humanoid and see whether it stays on its feet.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
 
-ConfigArgument = Annotated[
-    str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a key of the config."),
-]
-RobotsOption = Annotated[
-    list[Path] | None,
-    typer.Option("--robots", metavar="DIR", help="Folder of robot YAML files, searched first."),
-]
-OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Result folder.")]
-OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Replace an existing result of balance.")
-]
-PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    for command in (run, plot, robots, check, schema, theory):
+        app.command()(command)
 
 
-@app.command()
 def run(
     config: ConfigArgument,
     out: OutOption = None,
@@ -107,7 +93,6 @@ def _listing(folder: Path) -> str:
     return ": " + ", ".join(sorted(path.name for path in folder.iterdir()))
 
 
-@app.command()
 def plot(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result folders.")],
     out: OutOption = None,
@@ -134,7 +119,6 @@ def plot(
         console.print(str(file), highlight=False, soft_wrap=True)
 
 
-@app.command()
 def robots(robots: RobotsOption = None) -> None:
     """List the robots that can be balanced."""
     from balance.terminal import console, robot_table
@@ -142,7 +126,6 @@ def robots(robots: RobotsOption = None) -> None:
     console.print(robot_table(robots or []))
 
 
-@app.command()
 def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption = None) -> None:
     """Validate a config, its robot, bodies and joints, without running it."""
     from balance.config import find_config, load_config, parse_overrides
@@ -162,7 +145,6 @@ def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption =
     )
 
 
-@app.command()
 def schema() -> None:
     """Print the JSON schema of the experiment YAML."""
     import json
@@ -172,7 +154,6 @@ def schema() -> None:
     print(json.dumps(ExperimentConfig.model_json_schema(), indent=2))
 
 
-@app.command()
 def theory(
     robot: Annotated[str, typer.Option(help="A robot's name or YAML file.")] = "toro",
     states: Annotated[int, typer.Option(min=1, max=100_000, help="Random states.")] = 100,
@@ -187,31 +168,3 @@ def theory(
     rows = residual_table(load_robot(robot, robots or []).model, states, seed)
     if not print_table(rows, console):
         raise typer.Exit(1)
-
-
-cli_studies.register(app)
-
-
-def main() -> None:
-    """Entry point: one sentence and exit code 2 for what the user got wrong."""
-    try:
-        sys.exit(app(standalone_mode=False) or 0)
-    except BalanceError as error:
-        print(f"balance: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except typer.Exit as error:
-        sys.exit(error.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
-        print("balance: interrupted", file=sys.stderr)
-        sys.exit(1)
-    except BrokenPipeError:
-        sys.exit(1)
-    except Exception as error:  # click's usage errors carry their own message
-        if hasattr(error, "format_message"):
-            print(f"balance: {error.format_message()}", file=sys.stderr)
-            sys.exit(2)
-        raise
-
-
-if __name__ == "__main__":
-    main()

@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from balance.cli.options import OutOption, PdfOption, RobotsOption, SetOption
+
 if TYPE_CHECKING:
     from balance.studies.interface import Study
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped study.")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a key of the study."),
-]
-RobotsOption = Annotated[
-    list[Path] | None,
-    typer.Option("--robots", metavar="DIR", help="Folder of robot YAML files, searched first."),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="Study folder (default: results/NAME)."),
 ]
 SchedulerOption = Annotated[
     str | None,
@@ -42,7 +32,6 @@ ResumeOption = Annotated[
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Delete a study in the folder and start anew.")
 ]
-PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
 
 
 def register(app: typer.Typer) -> None:
