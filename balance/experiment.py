@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -15,7 +16,11 @@ from balance.config import ExperimentConfig
 from balance.controllers import Controller, make_controller
 from balance.controllers.output import ControlOutput
 from balance.errors import BalanceError, ConfigError
+from balance.ground import ground_motion
+from balance.mismatch import simulated_robot
+from balance.perception import PerceivingController
 from balance.plants import make_plant
+from balance.plants.actuators import ActuatedPlant
 from balance.plants.interface import BodyImpulse, Plant
 from balance.pushes import Push, make_pushes
 from balance.recording import Recording, derive
@@ -25,6 +30,7 @@ from balance.stance import robot_of
 Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
 """Called now and then with the simulated time and the time since the start, both in s."""
+Allocate = Callable[[Any, Any], Any]
 
 MAX_TILT_COS = 0.5  # the base's z axis has turned by 60 degrees
 MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
@@ -32,21 +38,37 @@ PROGRESS_EVERY = 100  # control periods
 
 
 class Experiment:
-    """A robot, a plant, a controller and pushes, ready to run."""
+    """A robot, a plant, a controller and pushes, ready to run.
+
+    ``robot`` is the simulated one; ``modelled_robot`` is what the control law takes it for.
+    Without imperfections they are the same, and law and plant are used as they are.
+    """
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self.config = config
-        self.robot: Robot = robot_of(config, robot_folders)
-        self.controller: Controller = make_controller(config, self.robot)
-        self.plant: Plant = make_plant(config.plant, self.robot)
+        self.modelled_robot: Robot = robot_of(config, robot_folders)
+        self.robot: Robot = simulated_robot(self.modelled_robot, config)
+        self.controller: Controller = make_controller(config, self.modelled_robot)
+        self.ground = ground_motion(self.robot, config)
+        self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
+        drives, senses = np.random.SeedSequence(config.seed).spawn(2)
+        if config.actuators is not None:
+            self.plant = ActuatedPlant(
+                self.plant, config.actuators, self.robot, config.n_substeps, drives
+            )
+        if config.sensors is not None or config.state == "estimated":
+            self.controller = PerceivingController(
+                self.controller, self.plant, config, self.modelled_robot, self.robot, senses
+            )
         self.pushes: list[Push] = make_pushes(config, self.robot)
+        self.end = "finished"
+        self._fell_at = np.inf
         self._up = np.array(self.robot.q_nominal)
 
     def run(self, progress: Progress | None = None) -> Recording:
         """Simulate to the end, to a fall, or until interrupted; what was simulated is kept."""
-        log = _Log(self.config, self.robot)
+        log = Log(self.config, self.robot)
         began = clock.perf_counter()
-        end = "finished"
         try:
             # The matrices are small: threads of the linear algebra cost more than they save.
             with threadpool_limits(1):
@@ -58,38 +80,44 @@ class Experiment:
         wall = clock.perf_counter() - began
         return log.finish(self, end, wall)
 
-    def _loop(self, log: _Log, progress: Progress | None, began: float) -> str:
+    def _loop(self, log: Log, progress: Progress | None, began: float) -> str:
+        while log.rows < self.config.n_periods and not self.advance(log):
+            if progress and log.rows % PROGRESS_EVERY == 1:
+                progress(float(log.time[log.rows - 1]), clock.perf_counter() - began)
+        return self.end
+
+    def advance(self, log: Log) -> bool:
+        """Simulate one control period into the next row of ``log``; whether the run is over.
+
+        ``self.end`` says how it ended, or would if it stopped now.
+        """
         config, plant, controller = self.config, self.plant, self.controller
         period, substeps, dt = config.control_period_s, config.n_substeps, config.plant.step_s
-        fell_at, end = np.inf, "finished"
-        for i in range(config.n_periods):
-            t = i * period
-            q, v = plant.q, plant.v
-            started = clock.perf_counter()
-            output = controller.step(q, v, t)
-            log.control_time[i] = clock.perf_counter() - started
-            log.write(i, t, q, v, output)
-            for substep in range(substeps):
-                # Times come from counters: no rounding error adds up over a long run, and a step
-                # ends exactly where the next one begins.
-                step = i * substeps + substep
-                impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
-                plant.step(output.torques, impulses)
-                log.contact_wrenches[i] += plant.contact_wrenches
-            log.contact_wrenches[i] /= substeps
-            log.rows = i + 1
-            if not np.isfinite(plant.v.sum()):
-                return "aborted: the simulation diverged (a velocity is not finite)"
-            now = (i + 1) * period
-            if fell_at == np.inf and (why := self._fallen(plant.q)):
-                fell_at, end = now, f"fell at {now:.6g} s: {why}"
-            if now >= fell_at + config.stop_after_fall_s:
-                return end
-            if progress and i % PROGRESS_EVERY == 0:
-                progress(t, clock.perf_counter() - began)
-        return end
+        i = log.rows
+        t = i * period
+        q, v = plant.q, plant.v
+        started = clock.perf_counter()
+        output = controller.step(q, v, t)
+        log.control_time[i] = clock.perf_counter() - started
+        log.write(i, t, q, v, output)
+        for substep in range(substeps):
+            # Times come from counters: no rounding error adds up over a long run, and a step
+            # ends exactly where the next one begins.
+            step = i * substeps + substep
+            impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
+            plant.step(output.torques, impulses)
+            log.contact_wrenches[i] += plant.contact_wrenches
+        log.contact_wrenches[i] /= substeps
+        log.rows = i + 1
+        if not np.isfinite(plant.v.sum()):
+            self.end = "aborted: the simulation diverged (a velocity is not finite)"
+            return True
+        now = (i + 1) * period
+        if self._fell_at == np.inf and (why := self._fallen(plant.q)):
+            self._fell_at, self.end = now, f"fell at {now:.6g} s: {why}"
+        return now >= self._fell_at + config.stop_after_fall_s
 
-    def _impulses(self, begin: float, end: float, log: _Log, row: int) -> list[BodyImpulse]:
+    def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []
         for push in self.pushes:
             size = push.between(begin, end)
@@ -118,19 +146,26 @@ class Experiment:
         return ""
 
 
-class _Log:
-    """Arrays made once and filled row by row."""
+class Log:
+    """Arrays made once and filled row by row.
 
-    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+    ``allocate(shape, dtype)`` makes an array of zeros, always in the same order, so that two
+    processes can share the rows.
+    """
+
+    def __init__(
+        self, config: ExperimentConfig, robot: Robot, allocate: Allocate = np.zeros
+    ) -> None:
         n, k, nj = config.n_periods, len(robot.soles), robot.model.nv - 6
         self.rows = 0
-        self.time = np.empty(n)
-        self.q, self.v = np.empty((n, robot.model.nq)), np.empty((n, robot.model.nv))
-        self.torques = np.empty((n, nj))
-        self.wrenches, self.contact_wrenches = np.empty((n, k, 6)), np.zeros((n, k, 6))
-        self.push_force = np.zeros((n, 3))
-        self.status = np.empty(n, dtype=np.int64)
-        self.control_time = np.empty(n)
+        self.time = allocate(n, float)
+        self.q, self.v = allocate((n, robot.model.nq), float), allocate((n, robot.model.nv), float)
+        self.torques = allocate((n, nj), float)
+        self.wrenches = allocate((n, k, 6), float)
+        self.contact_wrenches = allocate((n, k, 6), float)
+        self.push_force = allocate((n, 3), float)
+        self.status = allocate(n, np.int64)
+        self.control_time = allocate(n, float)
 
     def write(self, i: int, t: float, q: Array, v: Array, output: ControlOutput) -> None:
         self.time[i] = t
@@ -141,7 +176,9 @@ class _Log:
     def finish(self, experiment: Experiment, end: str, wall: float) -> Recording:
         m = self.rows
         time, q, v = self.time[:m].copy(), self.q[:m].copy(), self.v[:m].copy()
-        derived = derive(experiment.robot, experiment.controller.path, time, q, v)
+        derived = derive(
+            experiment.robot, experiment.controller.path, time, q, v, experiment.ground
+        )
         steps = 1e6 * self.control_time[: max(m, 1)]
         return Recording(
             config=experiment.config,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from balance.controllers.output import ControlStatus
+from balance.demand import largest_uses, torque_effort, wrench_errors
 from balance.recording import LOADED_N, Recording
 from balance.robots import Robot
 
@@ -176,6 +177,8 @@ def summarise(recording: Recording) -> dict[str, Any]:
     start = max((push.start for push in recording.pushes), default=0.0)
     limited = (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
     saturated = (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
+    friction, cop = largest_uses(recording)
+    force_error, moment_error = wrench_errors(recording)
 
     def peak(values: Array) -> float:
         return float(np.max(values, initial=0.0))
@@ -206,6 +209,11 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "max_sole_slip_m": peak(recording.sole_slip),
         "longest_flight_s": longest_flight(recording),
         "peak_torque_Nm": peak(np.abs(recording.torques)),
+        "torque_effort_N2m2s": torque_effort(recording),
+        "max_friction_use": friction,
+        "max_cop_use": cop,
+        "wrench_error_rms_N": force_error,
+        "wrench_error_rms_Nm": moment_error,
         "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
         "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
         **recording.timing,

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from balance.config import ExperimentConfig
-from balance.contacts import centre_of_pressure
+from balance.contacts import ContactSurface, centre_of_pressure
 from balance.controllers.setpoints import SetpointPath
+from balance.dynamics.placements import frame_points, joint_placements
 from balance.pushes import Push
 from balance.robots import Robot
 
@@ -82,7 +84,6 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
     the horizontal way of its centre from where it stood; ``lowest_body`` is the height of the
     lowest joint that carries no sole.
     """
-    model, data = robot.model, robot.model.createData()
     n, k = len(time), len(robot.soles)
     out = Derived(
         np.empty((n, 3)),
@@ -92,24 +93,75 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
         np.empty((n, k)),
         np.empty(n),
     )
-    others = _bodies_off_the_ground(robot)
-    pin.framesForwardKinematics(model, data, robot.q_nominal)
-    start = [sole.pose_on_plane(data).translation[:2].copy() for sole in robot.soles]
-    for i in range(n):
-        desired = path.at(float(time[i]))
-        pin.ccrba(model, data, q[i], v[i])
-        pin.updateFramePlacements(model, data)
-        out.com_error[i] = data.com[0] - desired.com
-        R_WB = data.oMi[1].rotation
-        out.rotation_error[i] = pin.log3(desired.rotation.T @ R_WB)
-        out.momentum[i] = data.hg.vector
-        for j, sole in enumerate(robot.soles):
-            pose = sole.pose_on_plane(data)
-            heights = sole.corners @ pose.rotation[2] + pose.translation[2]
-            out.sole_lift[i, j] = heights.max()
-            out.sole_slip[i, j] = np.hypot(*(pose.translation[:2] - start[j]))
-        out.lowest_body[i] = min(data.oMi[j].translation[2] for j in others)
+    bodies = _Bodies(robot)
+    for start in range(0, n, _CHUNK_ROWS):
+        rows = slice(start, min(start + _CHUNK_ROWS, n))
+        com, out.momentum[rows] = bodies.follow(q[rows], v[rows])
+        desired = [path.at(t) for t in time[rows].tolist()]
+        out.com_error[rows] = com - [one.com for one in desired]
+        target = Rotation.from_quat([one.quaternion for one in desired])
+        actual = Rotation.from_quat(q[rows, 3:7])
+        out.rotation_error[rows] = (target.inv() * actual).as_rotvec()
+        out.sole_lift[rows], out.sole_slip[rows] = bodies.sole_motion()
+        out.lowest_body[rows] = bodies.lowest()
     return out
+
+
+_CHUNK_ROWS = 1024
+
+
+class _Bodies:
+    """The robot's bodies in a chunk of recorded states, in one array of joint placements."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._model, self._data = robot.model, robot.model.createData()
+        pin.ccrba(self._model, self._data, robot.q_nominal, np.zeros(robot.model.nv))
+        self._here = joint_placements(self._data)
+        self._placements = self._here[None].copy()
+        self._others = _bodies_off_the_ground(robot)
+        self._soles = [_Sole(robot, sole) for sole in robot.soles]
+        self._start = [sole.points(self._placements)[0, 3, :2] for sole in self._soles]
+
+    def follow(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Take the chunk's states; their CoM (rows, 3) and momentum (rows, 6)."""
+        model, data, here = self._model, self._data, self._here
+        com_here, momentum_here = data.com[0], data.hg.vector
+        com, momentum = np.empty((len(q), 3)), np.empty((len(q), 6))
+        self._placements = np.empty((len(q), *here.shape))
+        for i in range(len(q)):
+            pin.ccrba(model, data, q[i], v[i])
+            self._placements[i], com[i], momentum[i] = here, com_here, momentum_here
+        return com, momentum
+
+    def sole_motion(self) -> tuple[Array, Array]:
+        """Lift and slip of every sole (rows, k), m."""
+        points = [sole.points(self._placements) for sole in self._soles]
+        lift = [of_sole[:, 4:, 2].max(axis=1) for of_sole in points]
+        slip = [
+            np.hypot(*(of_sole[:, 3, :2] - start).T)
+            for of_sole, start in zip(points, self._start, strict=True)
+        ]
+        return np.stack(lift, axis=1), np.stack(slip, axis=1)
+
+    def lowest(self) -> Array:
+        """Height (rows,) of the lowest joint that carries no sole, m."""
+        return np.asarray(self._placements[:, self._others, 3, 2].min(axis=1))
+
+
+class _Sole:
+    """Where a sole's axes, centre and corners are relative to the plane that it touches."""
+
+    def __init__(self, robot: Robot, sole: ContactSurface) -> None:
+        frame = robot.model.frames[sole.frame_id]
+        self._joint = frame.parentJoint
+        self._rows = frame_points(frame.placement * sole.placement, sole.corners)
+        self._plane = sole.plane
+
+    def points(self, placements: Array) -> Array:
+        """Axes, centre and corners (rows, 8, 3) from joint placements (rows, njoints, 4, 3)."""
+        points = self._rows @ placements[:, self._joint]
+        points[:, 3:] -= self._plane.translation
+        return np.asarray(points @ self._plane.rotation)
 
 
 def _bodies_off_the_ground(robot: Robot) -> list[int]:

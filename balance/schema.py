@@ -71,6 +71,11 @@ def parse_yaml(text: str, source: str) -> Any:
         raise ConfigError(f"{source} cannot be read as YAML: {error}") from None
 
 
+def dump_yaml(value: Mapping[str, Any]) -> str:
+    """``value`` as YAML text, in its own order; lists of numbers stay on one line."""
+    return yaml.safe_dump(_with_lists(value), sort_keys=False, default_flow_style=None, width=100)
+
+
 def load_yaml_mapping(path: Path) -> dict[str, Any]:
     """The mapping at the top of a YAML file."""
     text = read_text(path)

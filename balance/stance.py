@@ -41,7 +41,7 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
                 f"{known_names(name, robot.joint_names)}"
             )
         q_start[robot.model.joints[robot.model.getJointId(name)].idx_q] = angle
-    targets = _targets(robot, surfaces, q_start)
+    targets = laid_flat(robot, surfaces, q_start)
     ground = [t for s, t in zip(surfaces, targets, strict=True) if s in robot.soles] or targets
     centre = np.mean([target.translation[:2] for target in ground], axis=0)
     q = standing_posture(
@@ -77,7 +77,7 @@ def plane_placement(plane: PlaneConfig) -> pin.SE3:
     return pin.SE3(np.column_stack([x, np.cross(z, x), z]), np.array(plane.point_m))
 
 
-def _targets(robot: Robot, surfaces: tuple[ContactSurface, ...], q_start: Array) -> list[pin.SE3]:
+def laid_flat(robot: Robot, surfaces: tuple[ContactSurface, ...], q_start: Array) -> list[pin.SE3]:
     """Where each surface is to be: on its plane, next to where ``q_start`` has it."""
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, q_start)

@@ -20,7 +20,7 @@ LAYERS = (
     ("config",),
     ("qp", "stance"),
     ("controllers", "plants", "pushes"),
-    ("recording", "metrics"),  # a recording judges itself: Recording.summary()
+    ("recording", "metrics", "demand"),  # a recording judges itself: Recording.summary()
     ("experiment",),
     ("results",),
     ("theory", "studies", "plots"),

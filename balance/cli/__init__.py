@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from balance.cli import experiments, studies
+from balance.cli import compare, experiments, studies, tune
 from balance.errors import BalanceError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for group in (experiments, studies):
+for group in (experiments, studies, compare, tune):
     group.register(app)
 
 

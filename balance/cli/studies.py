@@ -59,7 +59,8 @@ def sweep(
     path = find_study(config)
     loaded = load_study(SweepConfig, path, parse_overrides(set_ or []))
     study = Sweep(loaded, path.stem, str(path), robots or [])
-    _run(study, out or Path("results") / path.stem, scheduler, workers, resume, overwrite, pdf)
+    folder = out or Path("results") / path.stem
+    run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
 
 
 def envelope(
@@ -81,10 +82,11 @@ def envelope(
     path = find_study(config)
     loaded = load_study(EnvelopeConfig, path, parse_overrides(set_ or []))
     study = Envelope(loaded, path.stem, str(path), robots or [])
-    _run(study, out or Path("results") / path.stem, scheduler, workers, resume, overwrite, pdf)
+    folder = out or Path("results") / path.stem
+    run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
 
 
-def _run(
+def run_in_folder(
     study: Study,
     folder: Path,
     scheduler: str | None,
@@ -93,6 +95,7 @@ def _run(
     overwrite: bool,
     pdf: bool,
 ) -> None:
+    """Run a study into ``folder``, or go on with it there, and say what came of it."""
     from balance.errors import FileError
     from balance.studies.session import run_study
     from balance.terminal import console

@@ -10,9 +10,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from balance.config.actuators import Actuators
+from balance.config.ground import Ground
 from balance.config.laws import Law
+from balance.config.mismatch import Mismatch
 from balance.config.plant import Plant
 from balance.config.pushes import Push
+from balance.config.ranges import draw_ranges
+from balance.config.sensors import Estimator, Sensors, State
 from balance.config.stance import Stance
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, known_names
@@ -41,6 +46,12 @@ class ExperimentConfig(Strict):
     plant: Plant = Plant()
     controller: Law
     pushes: tuple[Push, ...] = ()
+    state: State = True
+    sensors: Sensors | None = None
+    estimator: Estimator | None = None
+    actuators: Actuators | None = None
+    mismatch: Mismatch | None = None
+    ground: Ground | None = None
     reference: Reference | None = None
     provenance: dict[str, str] | None = None
 
@@ -64,6 +75,18 @@ class ExperimentConfig(Strict):
                     f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
                     f"which ends at duration_s = {self.duration_s} s"
                 )
+        if self.ground is not None and self.stance is not None:
+            for name in self.ground.heights_m:
+                if name in self.stance.planes:
+                    raise ValueError(
+                        f"ground.heights_m and stance.planes both say where '{name}' stands; "
+                        "give one of them"
+                    )
+        if self.sensors is not None and self.sensors.delay_s >= self.duration_s:
+            raise ValueError(
+                f"sensors.delay_s = {self.sensors.delay_s:g} s reaches beyond the run, which ends "
+                f"at duration_s = {self.duration_s:g} s"
+            )
         return self
 
     @property
@@ -93,7 +116,13 @@ def find_config(path: str | Path) -> Path:
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> ExperimentConfig:
     """The experiment in a YAML file, with dotted keys of ``overrides`` set on top."""
     path = find_config(path)
-    return parse_config(load_yaml_mapping(path), str(path), overrides)
+    tree = load_yaml_mapping(path)
+    if "experiment" in tree:
+        raise ConfigError(
+            f"{path} is a study of many experiments; run it with 'balance compare', 'balance sweep' "
+            "or 'balance envelope'"
+        )
+    return parse_config(tree, str(path), overrides)
 
 
 def parse_config(
@@ -106,6 +135,11 @@ def parse_config(
             _set(tree, key, item)
         except ConfigError as error:
             raise ConfigError(f"{source}: {error}") from None
+    seed = tree.get("seed", 0)
+    try:
+        tree = draw_ranges(tree, seed if type(seed) is int and seed >= 0 else 0)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from None
     return validate(ExperimentConfig, tree, source)
 
 

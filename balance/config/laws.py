@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -43,6 +44,31 @@ class Gains(Strict):
     designed_for: Build | None = None
 
 
+GRAVITY = 9.81  # m/s^2
+INERTIA_RATIOS = (0.24, 0.22, 0.05)  # I / (m z^2) about x, y, z of a usual humanoid
+
+
+def gains_for(frequency: float, damping_ratio: float) -> Gains:
+    """Gains with which CoM and base return like oscillators of one frequency and damping ratio.
+
+    ``frequency`` is the undamped natural one in units of sqrt(g / z), the rate at which a robot of
+    CoM height z falls.  On a robot of mass m and locked inertia I it is met by K_P = m omega^2,
+    K_D = 2 zeta omega, K_R = I omega^2 and D = 2 zeta omega, with omega = frequency * sqrt(g / z).
+    The gains are those of a robot of 1 kg and 1 m with the ``INERTIA_RATIOS``, and ``designed_for``
+    scales them to any other; the shipped robots differ from those ratios by up to 37 %, hence from
+    the frequency of rotation by up to 17 %.
+    """
+    omega = frequency * math.sqrt(GRAVITY)
+    rate = 2.0 * damping_ratio * omega
+    x, y, z = (ratio * omega**2 for ratio in INERTIA_RATIOS)
+    build = Build(mass_kg=1.0, com_height_m=1.0)
+    return Gains(K_P=omega**2, K_D=rate, K_R=(x, y, z), D=rate, designed_for=build)
+
+
+DEFAULT_GAINS = gains_for(math.sqrt(2.0), 1.0)
+"""sqrt(2) times as fast as the fall and critically damped, for CoM and rotation alike."""
+
+
 class ContactAssumptions(Strict):
     """What a law believes of every contact: Coulomb friction, margins and force limits."""
 
@@ -77,14 +103,27 @@ class Setpoint(Strict):
     base_rpy_rad: Vector3 = (0.0, 0.0, 0.0)
 
 
-class LawBase(Strict):
-    """What every law is given: one set of gains defines the same target for all of them."""
+class GainChange(Strict):
+    """Other gains from ``time_s`` on, taken over within ``blend_s`` without a jump in torque."""
 
+    time_s: NonNegative
+    blend_s: Positive = 0.25
     gains: Gains
+
+
+class LawBase(Strict):
+    """What every law is given: one set of gains defines the same target for all of them.
+
+    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
+    """
+
+    gains: Gains = DEFAULT_GAINS
     contacts: ContactAssumptions = ContactAssumptions()
     qp: WrenchQP = WrenchQP()
     impedance: Impedance | None = None
+    contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
     setpoints: tuple[Setpoint, ...] = ()
+    gain_changes: tuple[GainChange, ...] = ()
 
     @field_validator("setpoints")
     @classmethod
@@ -97,6 +136,17 @@ class LawBase(Strict):
                     f"{first.time_s} has ended, at {first.time_s + first.duration_s:g} s"
                 )
         return moves
+
+    @field_validator("gain_changes")
+    @classmethod
+    def _one_change_at_a_time(cls, changes: tuple[GainChange, ...]) -> tuple[GainChange, ...]:
+        for first, second in pairwise(changes):
+            if second.time_s < first.time_s + first.blend_s:
+                raise ValueError(
+                    f"the change of gains at time_s = {second.time_s} comes before the one at "
+                    f"{first.time_s} is complete, at {first.time_s + first.blend_s:g} s"
+                )
+        return changes
 
 
 class MomentumLaw(LawBase):
@@ -127,14 +177,12 @@ class WholeBodyLaw(LawBase):
 
     ``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.  ``form`` is
     that of the equation of motion: Pinocchio's, or with the base's quaternion as coordinates.
-    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
     """
 
     law: Literal["whole_body_qp"]
     form: Literal["plain", "quaternion"] = "plain"
     tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
     frames: dict[str, FrameTask] = Field(default_factory=dict)
-    contact_damping: NonNegative = 40.0
 
     @model_validator(mode="after")
     def _known_tasks(self) -> Self:
@@ -147,7 +195,6 @@ class HierarchicalLaw(LawBase):
 
     ``priorities`` names the tasks of each level, the highest first; ``frames`` defines tasks that
     hold a frame.  ``method`` solves a QP for each level, or projects onto null spaces.
-    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
     """
 
     law: Literal["hierarchical"]
@@ -160,7 +207,6 @@ class HierarchicalLaw(LawBase):
         ("forces",),
     )
     frames: dict[str, FrameTask] = Field(default_factory=dict)
-    contact_damping: NonNegative = 40.0
 
     @model_validator(mode="after")
     def _consistent_priorities(self) -> Self:

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -83,8 +83,8 @@ class Directions(Strict):
         return self
 
 
-class EnvelopeConfig(StudyBase):
-    """The largest recovered impulse of ``pushes.0`` in each direction, for each cell of ``axes``.
+class SearchConfig(Strict):
+    """How limits are searched, and in which directions.
 
     ``tolerance``, ``start`` and ``largest`` are fractions of the ankle limit: the width of the
     final bracket, the first impulse to try, and the one beyond which nothing is tried.  With noise,
@@ -92,14 +92,13 @@ class EnvelopeConfig(StudyBase):
     """
 
     directions: Directions
-    axes: tuple[Axis, ...] = ()
     tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
     start: Annotated[float, Field(gt=0, le=10)] = 1.0
     largest: Annotated[float, Field(gt=0, le=10)] = 3.0
     seeds: Annotated[int, Field(ge=1, le=99)] = 1
 
     @model_validator(mode="after")
-    def _consistent(self) -> EnvelopeConfig:
+    def _consistent(self) -> Self:
         if self.seeds % 2 == 0:
             raise ValueError(f"seeds = {self.seeds} must be odd, so that a vote has a majority")
         if not self.tolerance <= self.start <= self.largest:
@@ -108,6 +107,12 @@ class EnvelopeConfig(StudyBase):
                 "must be in this order"
             )
         return self
+
+
+class EnvelopeConfig(SearchConfig, StudyBase):
+    """The largest recovered impulse of ``pushes.0`` in each direction, for each of the ``axes``."""
+
+    axes: tuple[Axis, ...] = ()
 
 
 S = TypeVar("S", bound=StudyBase)

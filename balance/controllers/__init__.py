@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.gain_schedule import GainSchedule
 from balance.controllers.hierarchical import HierarchicalController
 from balance.controllers.momentum import MomentumController
 from balance.controllers.ott2011 import OttController
@@ -49,4 +50,7 @@ _CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
 
 def make_controller(config: ExperimentConfig, robot: Robot) -> Controller:
     """The law that ``config.controller`` describes, for ``robot``."""
-    return _CONTROLLERS[config.controller.law](config, robot)
+    make = _CONTROLLERS[config.controller.law]
+    if config.controller.gain_changes:
+        return GainSchedule(config, robot, make)
+    return make(config, robot)

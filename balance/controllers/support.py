@@ -76,6 +76,7 @@ class ContactState:
             [model.joints[j].idx_v for j in model.supports[self.joint] if j > 1], dtype=np.intp
         )
         self.joints = self._columns - 6
+        self._moving = np.concatenate([np.arange(6), self._columns])
         self._block = slice(6 * index, 6 * index + 6)
         self.R_WS, self.p_WS = np.empty((3, 3)), np.empty(3)
 
@@ -99,6 +100,12 @@ class ContactState:
         moment = self.R_WS.dot(wrench[3:]) + cross_matrix(self.p_WS).dot(force)
         columns = J[:, self._columns]
         return np.asarray(force.dot(columns[:3]) + moment.dot(columns[3:]))
+
+    def velocity(self, J: Array, v: Array) -> Array:
+        """Linear and angular velocity (6,) of this contact in its own frame."""
+        twist = J[:, self._moving].dot(v[self._moving])
+        linear = twist[:3] - cross_matrix(self.p_WS).dot(twist[3:])
+        return np.concatenate([linear.dot(self.R_WS), twist[3:].dot(self.R_WS)])
 
 
 def cross_matrix(a: Array) -> Array:

@@ -9,6 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.contact_damping import ContactDamping
 from balance.controllers.distribution import make_distribution
 from balance.controllers.gains import gain_matrices
 from balance.controllers.output import ControlOutput, ControlStatus
@@ -31,6 +32,7 @@ class WrenchLaw(ABC):
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         impedance = law.impedance or robot.impedance
         self.posture = PostureImpedance(robot, impedance.frequency_hz, impedance.damping_ratio)
+        self.contact_damping = ContactDamping(self.support, law.contact_damping)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
         self.limits = robot.effort_limits
@@ -77,8 +79,9 @@ class WrenchLaw(ABC):
         return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
 
     def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
-        """All joint torques (nj,): those of the contact wrenches and those of the posture."""
-        return self.balancing_torques(wrenches) + self.posture.torque(q[7:], v[6:])
+        """All joint torques (nj,): of contact wrenches, posture and contact dampers."""
+        torques = self.balancing_torques(wrenches) + self.posture.torque(q[7:], v[6:])
+        return torques + self.support.joint_torques(self.contact_damping.wrenches(v))
 
     @abstractmethod
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:

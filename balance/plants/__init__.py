@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from balance.config import Plant as PlantConfig
 from balance.errors import MissingExtraError
+from balance.ground import GroundMotion
 from balance.plants.interface import BodyImpulse, Plant
 from balance.robots import Robot
 
 __all__ = ["BodyImpulse", "Plant", "make_plant"]
 
 
-def make_plant(config: PlantConfig, robot: Robot) -> Plant:
-    """The simulated robot that ``config`` describes."""
+def make_plant(
+    config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
+) -> Plant:
+    """The simulated robot that ``config`` describes, on ground that moves or rests."""
     if config.engine == "mujoco":
         try:
             from balance.plants.mujoco_plant import MujocoPlant
@@ -19,7 +22,7 @@ def make_plant(config: PlantConfig, robot: Robot) -> Plant:
             if error.name != "mujoco":
                 raise
             raise MissingExtraError("mujoco", "mujoco") from None
-        return MujocoPlant(config, robot)
+        return MujocoPlant(config, robot, ground)
     from balance.plants.pinocchio_plant import PinocchioPlant
 
-    return PinocchioPlant(config, robot)
+    return PinocchioPlant(config, robot, ground)

@@ -2,8 +2,7 @@
 
 With c the velocities of the surfaces' corners after the step and lambda the impulses there,
 c = W lambda + g, where W = J (M + dt B)^-1 J^T is the Delassus matrix and g the velocity without
-contact.  Everything is in the axes of the plane that a surface touches, z out of the plane.  Three
-models close the problem:
+contact; z is out of the plane that a surface touches.  Three models close the problem:
 
 * ``hard``: unilateral contact with Coulomb friction,
 
@@ -26,30 +25,34 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv, dtrtrs
 
 from balance.config import Plant
+from balance.ground import GroundMotion
 from balance.plants.coulomb import CoulombSolver
-from balance.plants.surface import SurfaceState
+from balance.plants.surface import Surfaces, sticking_rows
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane is left alone
 RECOVERY_SPEED = 0.01  # m/s, at most, with which a penetration is undone
-FLAT_SPEED = 1e-3  # m/s; surfaces that close their gaps more slowly are flat on their plane
+FLAT_M = 1e-6  # surfaces whose corners are nearer to their planes, all in all, lie flat on them
+FLAT_FRICTION = 0.999  # share of the friction that is sure to hold at the tilt FLAT_M allows
 WELD_RECOVERY = 0.1  # share of a weld's position error that is removed in one step
 
 
 class ContactModel(Protocol):
     """What the plant asks of a contact model."""
 
-    residual: float
+    @property
+    def residual(self) -> float:
+        """How exactly the last step solved the problem, N s times m/s."""
+        ...
 
     def forget(self) -> None:
         """Drop everything that is kept from step to step."""
         ...
 
-    def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
-        """Impulses on all surfaces (6 k,): plane axes, at their centres.
+    def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
+        """Impulses on all surfaces (6 k,) in their own axes, at their centres.
 
         ``W`` (6 k, 6 k) and ``free`` (6 k,) are the Delassus matrix and the velocity without
         contact of the surfaces' centres.
@@ -60,106 +63,102 @@ class ContactModel(Protocol):
 class Contacts:
     """All contact surfaces of a robot under one contact model."""
 
-    def __init__(self, robot: Robot, config: Plant) -> None:
-        self.surfaces = [SurfaceState(robot.model, surface) for surface in robot.soles]
+    def __init__(self, robot: Robot, config: Plant, data: pin.Data) -> None:
+        k = len(robot.soles)
+        # The surfaces' Jacobians, and the generalised impulse of everything else in the last row.
+        self._rows = np.zeros((6 * k + 1, robot.model.nv))
+        self._J, self.drive = self._rows[:-1], self._rows[-1]
+        self.surfaces = Surfaces(robot, data, self._J)
         self.model = make_contact_model(robot, config)
+        self.wrenches = np.zeros((k, 6))
+        """Wrench of each surface in its own axes, mean over the last step (k, 6)."""
+        self._ground_velocity: Array | None = None
 
-    @property
-    def residual(self) -> float:
-        """Complementarity residual of the last step, N s times m/s."""
-        return self.model.residual
+    def carry(self, ground: GroundMotion, time: float, dt: float) -> None:
+        """Move the ground under the surfaces, for the step from ``time`` to ``time + dt``.
+
+        The step asks how fast the surfaces move relative to their planes.
+        """
+        self._ground_velocity = self.surfaces.carry(ground, time, dt)
 
     def forget(self) -> None:
         """Drop everything that is kept from step to step."""
         self.model.forget()
+        self.wrenches[:] = 0.0
 
-    def resolve(
-        self,
-        model: pin.Model,
-        data: pin.Data,
-        factor: Array,
-        v_free: Array,
-        dt: float,
-        wrenches: Array,
-    ) -> Array:
-        """Velocity after contact (nv,); writes the mean wrench of each surface into ``wrenches``.
+    def resolve(self, factor: Array, v: Array, dt: float) -> Array:
+        """Velocity after a step (nv,) in which ``drive`` and the contacts act.
 
-        ``factor`` is the upper Cholesky factor of M + dt B, ``v_free`` the velocity if nothing
-        touched.
+        ``factor`` is the upper Cholesky factor U of M + dt B.  With Y = U^-T [J^T  drive] the
+        products Y^T Y hold the Delassus matrix and what ``drive`` adds to the surfaces' velocities.
         """
-        for surface in self.surfaces:
-            surface.update(model, data)
-        J = np.concatenate([surface.J for surface in self.surfaces])
-        half = dtrtrs(factor, J.T, trans=1)[0]
-        impulses = self.model.impulses(half.T.dot(half), J.dot(v_free), self.surfaces, dt)
-        for index, surface in enumerate(self.surfaces):
-            wrenches[index] = surface.wrench(impulses[6 * index : 6 * index + 6]) / dt
-        return v_free + dtrtrs(factor, half.dot(impulses))[0]
+        self.surfaces.update()
+        half = dtrtrs(factor, self._rows.T, trans=1)[0]
+        products = half.T.dot(half)
+        free = self._J.dot(v) + products[:-1, -1]
+        if self._ground_velocity is not None:
+            free -= self._ground_velocity
+        impulses = self.model.impulses(products[:-1, :-1], free, self.surfaces, dt)
+        np.divide(impulses.reshape(-1, 6), dt, out=self.wrenches)
+        return v + dtrtrs(factor, half[:, :-1].dot(impulses) + half[:, -1])[0]
 
 
 class HardContact:
     """Unilateral contact with Coulomb friction.
 
-    If all corners can stick, the surfaces' velocities are known to be zero and one small linear
-    solve gives the impulses exactly; that is the case in nearly every step of a standing robot.
-    Otherwise Pinocchio's contact solvers find them.
+    If all surfaces lie flat and stick, their velocities are known and one small linear solve gives
+    the impulses exactly; that is the case in nearly every step of a standing robot.  Otherwise
+    Pinocchio's contact solvers find the impulses of the corners.
     """
 
     def __init__(self, robot: Robot, config: Plant) -> None:
-        self.friction = config.friction
+        self._sticking = sticking_rows(robot, FLAT_FRICTION * config.friction)
         self._solver = CoulombSolver(robot.model, config.friction, config.contact_tolerance)
-        self._corners = np.zeros((4 * len(robot.soles), 3))
-        self.residual = 0.0
+        self.forget()
 
     def forget(self) -> None:
-        self._corners[:] = 0.0
+        self._corners: Array | None = None
+        self._stuck: tuple[Array, Array, Array] | None = None
 
-    def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
-        gaps = np.concatenate([surface.gaps for surface in surfaces])
+    @property
+    def residual(self) -> float:
+        if self._stuck is None:
+            return self._solver.complementarity
+        W, impulses, change = self._stuck
+        return float(np.abs(W.dot(impulses) - change).max() * np.abs(impulses).max())
+
+    def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
+        gaps = surfaces.gaps.ravel()
+        if gaps.dot(gaps) < FLAT_M**2:
+            change = surfaces.closing_velocity(gaps / dt) - free
+            _, impulses, failed = dposv(W, change)
+            margins = self._sticking.dot(impulses)
+            if not failed and margins[margins.argmin()] >= 0.0:
+                self._stuck = W, impulses, change
+                return impulses
+        return self._slide(W, free, surfaces, gaps, dt)
+
+    def _slide(self, W: Array, free: Array, surfaces: Surfaces, gaps: Array, dt: float) -> Array:
+        """Impulses by a solver for the corners that may touch, whether they stick or not."""
+        guess = self._guess(surfaces)
+        self._stuck, self._corners = None, np.zeros_like(guess)
         near = np.flatnonzero(gaps < FASTEST_CORNER * dt)
         if near.size == 0:
-            self._corners[:] = 0.0
-            self.residual = 0.0
+            self._solver.complementarity = 0.0
             return np.zeros_like(free)
-        # A corner may close its gap within the step, and leaves a penetration slowly.
-        closing = np.maximum(gaps / dt, -RECOVERY_SPEED)
-        if np.abs(closing).max() < FLAT_SPEED:
-            sticking = self._all_stick(W, free, surfaces, closing)
-            if sticking is not None:
-                return sticking
-        B = corner_map(surfaces, near)
+        B = surfaces.corner_map(near)
         g = B.dot(free)
-        g[2::3] += closing[near]
-        corners = self._solver.solve(B.dot(W).dot(B.T), g, self._corners[near].ravel())
-        self.residual = self._solver.complementarity
-        self._corners[:] = 0.0
+        # A corner may close its gap within the step, and leaves a penetration slowly.
+        g[2::3] += np.maximum(gaps[near] / dt, -RECOVERY_SPEED)
+        corners = self._solver.solve(B.dot(W).dot(B.T), g, guess[near].ravel())
         self._corners[near] = corners.reshape(-1, 3)
-        return np.asarray(corners.dot(B))
+        return corners.dot(B)
 
-    def _all_stick(
-        self, W: Array, free: Array, surfaces: list[SurfaceState], closing: Array
-    ) -> Array | None:
-        """Impulses that bring all surfaces to rest, or None if a corner cannot stick.
-
-        The corners of a rigid surface share its wrench; the least-squares share is as good as any
-        other that lies in the cones, for the surfaces' motion is the same.
-        """
-        target = np.concatenate(
-            [s.closing_velocity(closing[4 * i : 4 * i + 4]) for i, s in enumerate(surfaces)]
-        )
-        _, impulses, failed = dposv(W, target - free)
-        if failed:
-            return None
-        corners = np.concatenate(
-            [s.share(impulses[6 * i : 6 * i + 6]) for i, s in enumerate(surfaces)]
-        )
-        tangential = np.sqrt(corners[:, 0] ** 2 + corners[:, 1] ** 2)
-        if (tangential > self.friction * corners[:, 2]).any():
-            return None
-        self._corners[:] = corners
-        velocity = W.dot(impulses) + free - target
-        self.residual = float(np.abs(velocity).max() * np.abs(corners).max())
-        return np.asarray(impulses)
+    def _guess(self, surfaces: Surfaces) -> Array:
+        """Impulses of the corners (4 k, 3) in the last step."""
+        if self._stuck is not None:
+            return surfaces.share(self._stuck[1])
+        return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
 
 
 class SoftContact:
@@ -174,42 +173,43 @@ class SoftContact:
 
     def __init__(self, robot: Robot, config: Plant) -> None:
         self._stiffness, self._damping = config.soft.stiffness, config.soft.damping
-        self._friction = config.friction
         self._solver = CoulombSolver(robot.model, config.friction, config.contact_tolerance)
         n = 4 * len(robot.soles)
         self._corners, self._stretch = np.zeros((n, 3)), np.zeros((n, 2))
-        self.residual = 0.0
+
+    @property
+    def residual(self) -> float:
+        return self._solver.complementarity
 
     def forget(self) -> None:
         self._corners[:] = 0.0
         self._stretch[:] = 0.0
 
-    def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
-        gaps = np.concatenate([surface.gaps for surface in surfaces])
+    def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
+        gaps = surfaces.gaps.ravel()
         near = np.flatnonzero(gaps < FASTEST_CORNER * dt)
-        away = gaps > 0.0
-        self._stretch[away] = 0.0
+        self._stretch[gaps > 0.0] = 0.0
         if near.size == 0:
             self._corners[:] = 0.0
-            self.residual = 0.0
+            self._solver.complementarity = 0.0
             return np.zeros_like(free)
         k, d = self._stiffness, self._damping
         compliance = 1.0 / (dt * dt * k + dt * d)
-        B = corner_map(surfaces, near)
+        B = surfaces.corner_map(near)
         g = B.dot(free)
         offset = np.column_stack([self._stretch[near], gaps[near]])
-        g += (compliance * dt * k * offset).ravel()
         # Above the plane there is no spring: the corner may first fall to it.
         above = np.flatnonzero(gaps[near] > 0.0)
-        g[3 * above + 2] = B[3 * above + 2].dot(free) + gaps[near][above] / dt
+        fall = g[3 * above + 2] + gaps[near][above] / dt
+        g += (compliance * dt * k * offset).ravel()
+        g[3 * above + 2] = fall
         delassus = B.dot(W).dot(B.T)
-        delassus[np.diag_indices_from(delassus)] += compliance
+        delassus.ravel()[:: len(delassus) + 1] += compliance
         corners = self._solver.solve(delassus, g, self._corners[near].ravel())
-        self.residual = self._solver.complementarity
         self._corners[:] = 0.0
         self._corners[near] = corners.reshape(-1, 3)
         self._stretch[near] = self._new_stretch(corners.reshape(-1, 3), offset, dt)
-        return np.asarray(corners.dot(B))
+        return corners.dot(B)
 
     def _new_stretch(self, corners: Array, offset: Array, dt: float) -> Array:
         """Tangential stretch of the springs after the step, from the impulse that they gave.
@@ -224,44 +224,32 @@ class WeldedContact:
     """The surfaces are fixed to the world; for studies of a law without slipping or tipping."""
 
     def __init__(self, robot: Robot, config: Plant) -> None:
-        self._anchors: list[pin.SE3] = []
-        self.residual = 0.0
+        self.forget()
 
     def forget(self) -> None:
-        self._anchors = []
+        self._anchors: Array | None = None
+        self.residual = 0.0
 
-    def impulses(self, W: Array, free: Array, surfaces: list[SurfaceState], dt: float) -> Array:
-        if not self._anchors:
-            self._anchors = [surface.X_PS.copy() for surface in surfaces]
-        error = np.concatenate(
-            [
-                _pose_error(anchor, surface.X_PS)
-                for anchor, surface in zip(self._anchors, surfaces, strict=True)
-            ]
-        )
-        target = -WELD_RECOVERY / dt * error
-        _, impulses, failed = dposv(W, target - free)
+    def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
+        poses = surfaces.poses()
+        if self._anchors is None:
+            self._anchors = poses
+        change = -WELD_RECOVERY / dt * _displacements(self._anchors, poses) - free
+        _, impulses, failed = dposv(W, change)
         if failed:  # the surfaces hinder each other: take the least impulses
-            impulses = np.linalg.lstsq(W, target - free, rcond=1e-10)[0]
-        self.residual = float(np.abs(W.dot(impulses) + free - target).max())
-        return np.asarray(impulses)
+            impulses = np.linalg.lstsq(W, change, rcond=1e-10)[0]
+        self.residual = float(np.abs(W.dot(impulses) - change).max())
+        return impulses
 
 
-def corner_map(surfaces: list[SurfaceState], corners: Indices) -> Array:
-    """(3 n, 6 k): velocities of corners from those of all surfaces' centres, plane axes."""
-    B = np.zeros((3 * corners.size, 6 * len(surfaces)))
-    for row, corner in enumerate(corners):
-        index = corner // 4
-        B[3 * row : 3 * row + 3, 6 * index : 6 * index + 6] = surfaces[index].corner_rows(
-            corner % 4
-        )
-    return B
-
-
-def _pose_error(anchor: pin.SE3, pose: pin.SE3) -> Array:
-    """Displacement (6,) of ``pose`` from ``anchor`` in plane axes."""
-    turn = pin.log3(pose.rotation @ anchor.rotation.T)
-    return np.concatenate([pose.translation - anchor.translation, turn])
+def _displacements(anchors: Array, poses: Array) -> Array:
+    """Displacements (6 k,) of surfaces from their anchors, both (k, 4, 3), in surface axes."""
+    moved = np.empty((len(poses), 6))
+    for index, (anchor, pose) in enumerate(zip(anchors, poses, strict=True)):
+        R_SP = pose[:3]
+        moved[index, :3] = R_SP.dot(pose[3] - anchor[3])
+        moved[index, 3:] = R_SP.dot(pin.log3(R_SP.T @ anchor[:3]))
+    return moved.ravel()
 
 
 def make_contact_model(robot: Robot, config: Plant) -> ContactModel:

@@ -33,6 +33,7 @@ class Plant(Protocol):
     v: Array
     time: float
     contact_wrenches: Array
+    joint_damping: Array
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state."""

@@ -26,6 +26,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import Plant
+from balance.ground import GroundMotion
+from balance.plants.mujoco_ground import add_ground
 from balance.plants.mujoco_model import quaternion
 from balance.robots import Robot
 
@@ -41,8 +43,11 @@ EVERYWHERE_M = 1e3  # farther than any corner is from its plane
 NEGLIGIBLE = 1e-9  # k and b with which the force is a / R alone
 
 
-def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:
+def add_contacts(
+    spec: mujoco.MjSpec, robot: Robot, config: Plant, ground: GroundMotion | None = None
+) -> None:
     """Add the planes and the corners that touch them to a model that is not compiled yet."""
+    moving = None if ground is None else add_ground(spec)
     inert = {"contype": 0, "conaffinity": 0, "mass": 0.0}
     softness = {
         "solref": [-NEGLIGIBLE, -NEGLIGIBLE],  # set by CornerContacts, which knows A
@@ -52,7 +57,9 @@ def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:
         frame = robot.model.frames[surface.frame_id]
         body = spec.body(robot.model.names[frame.parentJoint])
         X_JS = frame.placement * surface.placement
-        plane = spec.worldbody.add_geom(
+        on_ground = ground is not None and surface.name in ground.surfaces
+        carrier = moving if moving is not None and on_ground else spec.worldbody
+        plane = carrier.add_geom(
             name=f"plane of {surface.name}",
             type=mujoco.mjtGeom.mjGEOM_PLANE,
             size=[1.0, 1.0, 0.1],
@@ -74,7 +81,7 @@ def add_contacts(spec: mujoco.MjSpec, robot: Robot, config: Plant) -> None:
                     type=mujoco.mjtEq.mjEQ_CONNECT,
                     objtype=mujoco.mjtObj.mjOBJ_BODY,
                     name1=body.name,
-                    name2="world",
+                    name2=carrier.name,
                     **softness,
                 )
                 weld.data[:3] = X_JS.act(corner)
@@ -93,15 +100,24 @@ class CornerContacts:
     """The corners in a compiled model: their stiffness, their anchors and their forces."""
 
     def __init__(
-        self, model: mujoco.MjModel, data: mujoco.MjData, robot: Robot, config: Plant
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        robot: Robot,
+        config: Plant,
+        ground: GroundMotion | None = None,
     ) -> None:
         """``data`` holds the posture for which the stiffness shall be met exactly."""
         self._model, self._data = model, data
         self._welded = config.contact == "welded"
-        # MuJoCo numbers the geoms of the world first: after the planes come the corners.
-        self._first = len(robot.soles)
-        self._n = model.ngeom - self._first
-        self._axes = data.geom_xmat[self._first :].reshape(-1, 3, 3)  # of the surfaces; a view
+        self._moving = ground is not None
+        # MuJoCo numbers the geoms of the world first: after its planes come the corners, and then
+        # the planes of ground that moves.
+        carried = frozenset() if ground is None else ground.surfaces
+        self._first = sum(surface.name not in carried for surface in robot.soles)
+        self._n = sum(len(surface.corners) for surface in robot.soles)
+        corners = slice(self._first, self._first + self._n)
+        self._axes = data.geom_xmat[corners].reshape(-1, 3, 3)  # of the surfaces; a view
         self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # of the forces
         self._forces = np.zeros((self._n, 3))
         to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
@@ -137,7 +153,8 @@ class CornerContacts:
         """Tie welded corners to where they are now; ``data`` has the new posture."""
         if self._welded:
             mujoco.mj_kinematics(self._model, self._data)
-            points = self._data.geom_xpos[self._first :] - POINT_RADIUS_M * self._axes[:, :, 2]
+            corners = slice(self._first, self._first + self._n)
+            points = self._data.geom_xpos[corners] - POINT_RADIUS_M * self._axes[:, :, 2]
             self._model.eq_data[:, 3:6] = points[self._order]
 
     def read(self, wrenches: Array) -> None:
@@ -151,6 +168,8 @@ class CornerContacts:
         if n < self._n:
             corners = data.contact.geom[:, 1] - self._first
             forces.fill(0.0)
+        if self._moving and not self._welded:
+            self._frames[corners] = data.contact.frame.reshape(-1, 3, 3)
         forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
         local = forces[:, None] @ self._frames @ self._axes
         self._to_wrenches.dot(local.ravel(), out=wrenches.reshape(-1))

@@ -61,8 +61,8 @@ def compiled(spec: mujoco.MjSpec, robot: Robot) -> mujoco.MjModel:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise RobotError(f"MuJoCo cannot take robot '{robot.name}': {reason}") from None
-    names = [result.joint(index).name for index in range(result.njnt)]
-    if names != list(robot.model.names)[1:]:
+    ours = list(robot.model.names)[1:]  # what stands after them is not the robot
+    if [result.joint(index).name for index in range(len(ours))] != ours:
         raise RobotError(
             f"the joints of robot '{robot.name}' are not numbered from the base along each limb, "
             "as MuJoCo numbers them; use the engine 'pinocchio'"

@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 
 from balance.config import Plant
 from balance.dynamics.checks import frame_id
+from balance.ground import GroundMotion
+from balance.joint_values import joint_values
 from balance.plants.interface import BodyImpulse
 from balance.plants.mujoco_contacts import CornerContacts, add_contacts, friction_impedance_ratio
+from balance.plants.mujoco_ground import MovingGround
 from balance.plants.mujoco_model import compiled, robot_spec
-from balance.plants.pinocchio_plant import joint_damping
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -44,27 +46,33 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    def __init__(self, config: Plant, robot: Robot) -> None:
+    def __init__(
+        self, config: Plant, robot: Robot, ground: GroundMotion | None = None
+    ) -> None:
         self.robot, self.dt = robot, config.step_s
         spec = robot_spec(robot)
         _set_options(spec.option, config)
-        add_contacts(spec, robot, config)
+        add_contacts(spec, robot, config, ground)
         self.model = compiled(spec, robot)
-        self.model.dof_damping[6:] = joint_damping(config.joint_damping, robot)
+        self.joint_damping = self.model.dof_damping[6 : robot.model.nv]
+        """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
+        self.joint_damping[:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.data = mujoco.MjData(self.model)
         unlimited = np.full(robot.model.nv - 6, np.inf)
         self._highest = robot.effort_limits if config.torque_limits else unlimited
         self._lowest = -self._highest
         # Views of MuJoCo's memory, and room for the inverse rotation of the base.
-        self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        nq, nv = robot.model.nq, robot.model.nv
+        self._qpos, self._qvel = self.data.qpos[:nq], self.data.qvel[:nv]
         self._quaternion, self._linear = self._qpos[3:7], self._qvel[:3]
-        self._torques = self.data.qfrc_applied[6:]
+        self._torques = self.data.qfrc_applied[6:nv]
         self._inverse = np.zeros(4)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
-        self._write(robot.q_nominal, np.zeros(robot.model.nv))
-        self._contacts = CornerContacts(self.model, self.data, robot, config)
-        self.reset(robot.q_nominal, np.zeros(robot.model.nv))
+        self._write(robot.q_nominal, np.zeros(nv))
+        self._ground = None if ground is None else MovingGround(ground, self.model, self.data)
+        self._contacts = CornerContacts(self.model, self.data, robot, config, ground)
+        self.reset(robot.q_nominal, np.zeros(nv))
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state; nothing of the past is kept."""
@@ -80,6 +88,8 @@ class MujocoPlant:
         np.minimum(self._torques, self._highest, out=self._torques)
         if impulses:
             self._push(impulses)
+        if self._ground is not None:
+            self._ground.set(self.time, self.dt)
         mujoco.mj_step(self.model, self.data)
         if impulses:
             self.data.xfrc_applied[:] = 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -11,6 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.plants.mujoco_model import compiled, quaternion, robot_spec
+from balance.plants.visuals import colour_of, triangles_of, visual_shapes
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -18,12 +18,6 @@ Array = NDArray[np.float64]
 FLOOR_COLOURS = ((0.90, 0.91, 0.92), (0.80, 0.82, 0.84))
 PLATE_COLOUR = (0.75, 0.68, 0.55, 0.6)
 PLATE_HALF_SIZE_M = 0.15
-DEFAULT_COLOUR = (
-    0.62,
-    0.64,
-    0.67,
-    1.0,
-)  # where the URDF gives none, which Pinocchio reads as black
 INERT = {"contype": 0, "conaffinity": 0, "mass": 0.0}
 
 
@@ -47,7 +41,7 @@ def scene(robot: Robot, width: int, height: int) -> mujoco.MjModel:
     )
     _add_floor(spec)
     _add_plates(spec, robot)
-    for number, shape in enumerate(_visual_shapes(robot)):
+    for number, shape in enumerate(visual_shapes(robot)):
         body = spec.body(robot.model.names[shape.parentJoint])
         _add_shape(spec, body, shape, f"shape {number}")
     return compiled(spec, robot)
@@ -100,32 +94,18 @@ def _add_plates(spec: mujoco.MjSpec, robot: Robot) -> None:
         )
 
 
-def _visual_shapes(robot: Robot) -> list[pin.GeometryObject]:
-    try:
-        geometry = pin.buildGeomFromUrdf(
-            robot.model,
-            str(robot.urdf),
-            pin.GeometryType.VISUAL,
-            package_dirs=[str(folder) for folder in robot.package_dirs],
-        )
-    except (ValueError, RuntimeError):
-        return []
-    return list(geometry.geometryObjects)
-
-
 def _add_shape(
     spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: pin.GeometryObject, name: str
 ) -> None:
     kind, size = _primitive(shape.geometry)
     if kind == mujoco.mjtGeom.mjGEOM_MESH:
-        points, triangles = _triangles(shape)
+        points, triangles = triangles_of(shape)
         spec.add_mesh(
             name=name,
             uservert=points.ravel(),
             userface=triangles.ravel(),
             inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # also of meshes with holes
         )
-    colour = np.array(shape.meshColor)
     body.add_geom(
         name=name,
         type=kind,
@@ -133,7 +113,7 @@ def _add_shape(
         meshname=name if kind == mujoco.mjtGeom.mjGEOM_MESH else "",
         pos=shape.placement.translation,
         quat=quaternion(shape.placement.rotation),
-        rgba=colour if colour[:3].any() else DEFAULT_COLOUR,
+        rgba=colour_of(shape),
         **INERT,
     )
 
@@ -150,38 +130,3 @@ def _primitive(shape: Any) -> tuple[mujoco.mjtGeom, list[float]]:
     if kind == "Capsule":
         return mujoco.mjtGeom.mjGEOM_CAPSULE, [shape.radius, shape.halfLength, 0.0]
     return mujoco.mjtGeom.mjGEOM_MESH, [0.0, 0.0, 0.0]
-
-
-def _triangles(shape: pin.GeometryObject) -> tuple[Array, NDArray[np.int64]]:
-    """Points (n, 3) in m and triangles (m, 3) of a mesh."""
-    mesh, path = shape.geometry, Path(shape.meshPath)
-    points = np.array(mesh.vertices())
-    corners = [mesh.tri_indices(index) for index in range(mesh.num_tris)]
-    triangles = np.array([(corner[0], corner[1], corner[2]) for corner in corners])
-    if path.suffix.lower() == ".dae":
-        triangles = _renumbered(triangles)
-        if b"Z_UP" not in path.read_bytes():
-            points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
-    return points, triangles
-
-
-def _renumbered(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Triangles of a Collada file with the points that they mean.
-
-    Coal reads the parts of a node (one for each material) one after another, but counts the points
-    of each part from the first point of the node.  Points are numbered as they first occur, so a
-    part begins with three points in a row.
-    """
-    result = np.empty_like(triangles)
-    used = shift = 0
-    nodes = {0}
-    for index, (a, b, c) in enumerate(triangles):
-        if b == a + 1 and c == a + 2:
-            if a == used:  # a new node, or three new points in the first part of one
-                nodes.add(a)
-                shift = 0
-            elif a in nodes and a + shift != used:
-                shift = used - a
-        result[index] = (a + shift, b + shift, c + shift)
-        used = max(used, int(result[index].max()) + 1)
-    return result

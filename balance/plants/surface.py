@@ -1,65 +1,150 @@
-"""Pose, Jacobian and corner heights of a contact surface relative to the plane it touches."""
+"""Where a robot's contact surfaces are relative to the planes that they touch."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
-from balance.contacts import ContactSurface
+from balance.contacts import ContactSurface, friction_pyramid, wrench_cone
+from balance.dynamics.placements import frame_points, joint_placements
+from balance.ground import GroundMotion
+from balance.robots import Robot
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
-class SurfaceState:
-    """A contact surface at the current state; all vectors in the axes of its plane P."""
+class Surfaces:
+    """The k contact surfaces of a robot at the current state, each with four corners.
 
-    def __init__(self, model: pin.Model, surface: ContactSurface) -> None:
-        frame = model.frames[surface.frame_id]
-        self.joint = frame.parentJoint
-        self.X_JS = frame.placement * surface.placement
-        self.corners = surface.corners
-        self._X_PW = surface.plane.inverse()
-        self._level = np.array_equal(surface.plane.homogeneous, np.eye(4))
-        corner_rows = np.concatenate([_point_rows(corner) for corner in self.corners])
-        self._share = np.linalg.pinv(corner_rows.T)
-        # c_z = v_z + omega_x y - omega_y x is to be -closing at all four corners.
-        x, y = self.corners[:, 0], self.corners[:, 1]
-        self._plane_fit = -np.linalg.pinv(np.stack([np.ones(4), y, -x], axis=1))
+    Velocities and impulses of a surface are six numbers, linear first, at its centre and in its own
+    axes S; those of a corner are three numbers in the axes of the plane P, z out of the plane.
+    ``gaps`` (k, 4) are the heights of the corners above their plane and ``normals`` (k, 3) the
+    planes' normals in the axes S.
+    """
 
-    def update(self, model: pin.Model, data: pin.Data) -> None:
-        """Take pose and Jacobian (6, nv) of the centre from ``data``."""
-        X_PS = data.oMi[self.joint] * self.X_JS
-        J = pin.getFrameJacobian(model, data, self.joint, self.X_JS, pin.LOCAL_WORLD_ALIGNED)
-        if not self._level:
-            X_PS = self._X_PW * X_PS
-            R_PW = self._X_PW.rotation
-            J = np.concatenate([R_PW.dot(J[:3]), R_PW.dot(J[3:])])
-        self.X_PS, self.J = X_PS, J
-        self.rotation = X_PS.rotation
-        self.arms = self.corners.dot(self.rotation.T)
-        self.gaps = X_PS.translation[2] + self.arms[:, 2]
+    def __init__(self, robot: Robot, data: pin.Data, J: Array) -> None:
+        """``J`` (6 k, nv) is where the Jacobians go."""
+        self.count = len(robot.soles)
+        self._model, self._data = robot.model, data
+        placements = joint_placements(data)
+        # Of each surface its three axes, its centre and its corners, in the axes of its plane.
+        self._points = np.zeros((self.count, 8, 3))
+        self._surfaces = [
+            _Surface(robot.model, surface, placements, points, rows)
+            for surface, points, rows in zip(
+                robot.soles, self._points, J.reshape(self.count, 6, -1), strict=True
+            )
+        ]
+        self.gaps, self.normals = self._points[:, 4:, 2], self._points[:, :3, 2]
+        self._axes = self._points[:, :3]
+        self._corner_rows = np.stack([s.corner_rows.reshape(4, 3, 6) for s in self._surfaces])
+        self._share = block_diag(*(np.linalg.pinv(s.corner_rows.T) for s in self._surfaces))
+        self._plane_fit = block_diag(*(s.plane_fit for s in self._surfaces))
+        self._target = np.zeros((self.count, 6))
 
-    def corner_rows(self, corner: int) -> Array:
-        """(3, 6): velocity of a corner from that of the centre."""
-        return _point_rows(self.arms[corner])
+    def update(self) -> None:
+        """Take poses and Jacobians from ``data``, which holds the joints' placements and own."""
+        for surface in self._surfaces:
+            surface.update(self._model, self._data)
+
+    def carry(self, ground: GroundMotion, time: float, dt: float) -> Array:
+        """Move the planes that are on the ground to where they are at ``time``.
+
+        Returns the velocities (6 k,) of the ground at the surfaces, in their own axes, with which
+        it gets to ``time + dt``.  ``data`` holds the joints' placements.
+        """
+        pose, twist = ground.pose(time), pin.Motion(ground.twist(time, dt))
+        velocities = np.zeros((self.count, 6))
+        for surface, velocity in zip(self._surfaces, velocities, strict=True):
+            if surface.name in ground.surfaces:
+                velocity[:] = surface.carry(self._data, pose, twist)
+        return velocities.ravel()
 
     def closing_velocity(self, closing: Array) -> Array:
-        """Velocity of the centre (6,) with which every corner just closes its gap."""
-        v_z, omega_x, omega_y = self._plane_fit.dot(closing)
-        velocity = np.empty(6)
-        velocity[:3] = (0.0, 0.0, v_z)
-        velocity[3:] = self.rotation[:, 0] * omega_x + self.rotation[:, 1] * omega_y
-        return velocity
+        """Velocities (6 k,) of the surfaces at which the corners approach their planes.
 
-    def share(self, impulse: Array) -> Array:
-        """Least impulses of the four corners (4, 3) that add up to ``impulse`` at the centre."""
-        local = np.concatenate([impulse[:3].dot(self.rotation), impulse[3:].dot(self.rotation)])
-        return np.asarray(self._share.dot(local).reshape(4, 3).dot(self.rotation.T))
+        ``closing`` (4 k,) are the rates at which the corners shall do so, proportional to their
+        gaps.
+        """
+        target = self._target
+        fit = self._plane_fit.dot(closing).reshape(-1, 3)
+        np.multiply(fit[:, :1], self.normals, out=target[:, :3])
+        target[:, 3:5] = fit[:, 1:]
+        return target.ravel()
 
-    def wrench(self, impulse: Array) -> Array:
-        """A wrench or impulse at the centre, from plane axes to the surface's own."""
-        return np.concatenate([impulse[:3].dot(self.rotation), impulse[3:].dot(self.rotation)])
+    def share(self, impulses: Array) -> Array:
+        """Least impulses of the corners (4 k, 3) that add up to those of the surfaces (6 k,)."""
+        local = self._share.dot(impulses).reshape(self.count, 4, 3)
+        return np.asarray(local @ self._axes).reshape(-1, 3)
+
+    def corner_map(self, corners: Indices) -> Array:
+        """(3 n, 6 k): velocities of n corners, numbered 0 to 4 k - 1, from those of surfaces."""
+        k = self.count
+        blocks = self._axes.transpose(0, 2, 1)[:, None] @ self._corner_rows  # R_PS times rows
+        B = np.zeros((k, 4, 3, k, 6))
+        for index in range(k):
+            B[index, :, :, index] = blocks[index]
+        return B.reshape(4 * k, 3, 6 * k)[corners].reshape(3 * corners.size, 6 * k)
+
+    def poses(self) -> Array:
+        """Axes in rows, then the centre, of every surface in the axes of its plane (k, 4, 3)."""
+        return self._points[:, :4].copy()
+
+
+class _Surface:
+    """One surface; writes its axes, centre and corners to ``points`` and its Jacobian to ``J``."""
+
+    def __init__(
+        self,
+        model: pin.Model,
+        surface: ContactSurface,
+        placements: Array,
+        points: Array,
+        J: Array,
+    ) -> None:
+        frame = model.frames[surface.frame_id]
+        self.name, self._plane = surface.name, surface.plane
+        self._joint = frame.parentJoint
+        self._X_JS = frame.placement * surface.placement
+        self._rows = frame_points(self._X_JS, surface.corners)
+        self._placement, self._points, self._J = placements[self._joint], points, J
+        self._place(surface.plane)
+        self.corner_rows = np.concatenate([_point_rows(corner) for corner in surface.corners])
+        # c_z = v_z + omega_x y - omega_y x is to be -closing at all four corners.
+        x, y = surface.corners[:, 0], surface.corners[:, 1]
+        self.plane_fit = -np.linalg.pinv(np.stack([np.ones(4), y, -x], axis=1))
+
+    def _place(self, plane: pin.SE3) -> None:
+        self._level = np.array_equal(plane.homogeneous, np.eye(4))
+        self._R_WP, self._p_WP = plane.rotation.copy(), plane.translation.copy()
+
+    def carry(self, data: pin.Data, pose: pin.SE3, twist: pin.Motion) -> Array:
+        """Place the plane on ground at ``pose``; its velocity (6,) at the centre, surface axes."""
+        self._place(pose * self._plane)
+        return np.asarray((data.oMi[self._joint] * self._X_JS).actInv(twist).vector)
+
+    def update(self, model: pin.Model, data: pin.Data) -> None:
+        self._J[:] = pin.getFrameJacobian(model, data, self._joint, self._X_JS, pin.LOCAL)
+        np.dot(self._rows, self._placement, out=self._points)
+        if not self._level:
+            self._points[3:] -= self._p_WP
+            self._points[:] = self._points.dot(self._R_WP)
+
+
+def sticking_rows(robot: Robot, friction: float) -> Array:
+    """Rows (n, 6 k) that are not negative for impulses which corners that stick can give.
+
+    Sufficient for Coulomb's circular cones at the corners of surfaces that lie flat, for the rows
+    are those of pyramids inside of them.
+    """
+    cones = [
+        wrench_cone(surface.half_length, surface.half_width, friction_pyramid(friction))
+        for surface in robot.soles
+    ]
+    return np.asarray(block_diag(*(cone.rows for cone in cones)))
 
 
 def _point_rows(arm: Array) -> Array:

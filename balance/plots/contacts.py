@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -15,6 +14,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from balance.controllers.output import ControlStatus
+from balance.demand import friction_use
 from balance.plots.marks import (
     axis_handles,
     cap,
@@ -27,14 +27,13 @@ from balance.plots.marks import (
     time_axis,
 )
 from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, few_ticks, new_figure, styled
-from balance.recording import LOADED_N, Recording
+from balance.recording import Recording
 
 Array = NDArray[np.float64]
 SoleShape = tuple[float, float, float]
 
 MAX_WEIGHTS = 2.0  # normal forces beyond this many weights of the robot are impacts
 COP_PIECES = 200  # colours along a path of the centre of pressure
-TILTED_M = 1e-4  # lift of a corner above which a sole's axes are not those of the ground
 X, Y, Z = range(3)
 COMMANDED: dict[str, Any] = {"color": "#222222", "lw": 0.8, "ls": (0, (3, 2))}
 LABELS = (
@@ -76,29 +75,6 @@ def contacts_figure(recording: Recording) -> Figure:
             path, ax=panels[3, :], label="time [s]", location="bottom", aspect=40, shrink=0.7
         )
     return figure
-
-
-def friction_use(recording: Recording) -> Array:
-    """|f_t| / (mu f_n) of each sole with the ground's mu, (n, k); NaN without load."""
-    force = ground_forces(recording)
-    loaded = force[:, :, Z] > LOADED_N
-    reach = recording.config.plant.friction * np.where(loaded, force[:, :, Z], np.nan)
-    return np.asarray(np.hypot(force[:, :, X], force[:, :, Y]) / reach)
-
-
-def ground_forces(recording: Recording) -> Array:
-    """Measured force on each sole, z along the ground's normal, (n, k, 3), N.
-
-    Where a sole is level its own axes serve; where it tips, Coulomb's law still holds in the axes
-    of the ground.
-    """
-    force = recording.contact_wrenches[:, :, :3].copy()
-    model, data = recording.robot.model, recording.robot.model.createData()
-    for i in np.flatnonzero((recording.sole_lift > TILTED_M).any(axis=1)):
-        pin.framesForwardKinematics(model, data, recording.q[i])
-        for j, sole in enumerate(recording.robot.soles):
-            force[i, j] = sole.pose(data).rotation @ force[i, j]
-    return force
 
 
 def wrench_limited(recording: Recording) -> NDArray[np.bool_]:

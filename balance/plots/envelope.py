@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 from numpy.typing import NDArray
 
-from balance.plots.style import CAPTION, QUIET_COLOUR, WIDE, new_figure, run_style, styled
+from balance.plots.style import CAPTION, NARROW, QUIET_COLOUR, WIDE, new_figure, run_style, styled
 
 if TYPE_CHECKING:
     from balance.studies.limits import DirectionLimits
@@ -25,7 +25,10 @@ SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
 
 
 def envelope_figure(
-    results: Sequence[DirectionLimits], ankle_Ns: Callable[[float, float], float], title: str
+    results: Sequence[DirectionLimits],
+    ankle_Ns: Callable[[float, float], float],
+    title: str,
+    criteria: Sequence[str] = tuple(PANELS),
 ) -> Figure:
     """A panel for each criterion, a row for each elevation, a curve for each variant.
 
@@ -36,14 +39,14 @@ def envelope_figure(
     names = list(dict.fromkeys(found.name for found in results))
     in_Ns = _shared_limit(results)
     with styled():
-        figure = new_figure(WIDE, 0.7 + 2.4 * len(elevations))
+        figure = new_figure(WIDE if len(criteria) > 1 else NARROW, 0.7 + 2.4 * len(elevations))
         panels = figure.subplots(
-            len(elevations), len(PANELS), squeeze=False, subplot_kw={"projection": "polar"}
+            len(elevations), len(criteria), squeeze=False, subplot_kw={"projection": "polar"}
         )
         for row, elevation in zip(panels, elevations, strict=True):
             here = [found for found in results if found.elevation_deg == elevation]
-            for axes, (criterion, heading) in zip(row, PANELS.items(), strict=True):
-                caption = heading + (f", {elevation:g}° up" if len(elevations) > 1 else "")
+            for axes, criterion in zip(row, criteria, strict=True):
+                caption = PANELS[criterion] + (f", {elevation:g}° up" if len(elevations) > 1 else "")
                 axes.set_title(caption, pad=6.0, **CAPTION)
                 _panel(axes, here, criterion, names, in_Ns)
                 ankle = [ankle_Ns(a, elevation) if in_Ns else 1.0 for a in AROUND_DEG]

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from balance.demand import friction_use
 from balance.plots.com_momentum import QUANTITIES
 from balance.plots.contacts import (
     LABELS,
     SoleShape,
     draw_sole,
-    friction_use,
     mark_friction_limit,
     sole_shape,
     usual_force,

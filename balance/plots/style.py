@@ -15,6 +15,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from balance.config import LAWS
+
 DPI = 200
 # Inches: with these fonts a narrow figure still reads when printed 3.5 in (one IEEE column) wide.
 NARROW, WIDE = 5.0, 7.16
@@ -95,6 +97,12 @@ def run_style(index: int) -> dict[str, Any]:
     """Colour and dashes of the ``index``-th of several runs; no two of the first 24 are alike."""
     dashes = DASHES[(index // len(RUN_COLOURS)) % len(DASHES)]
     return {"color": RUN_COLOURS[index % len(RUN_COLOURS)], "linestyle": dashes}
+
+
+def law_style(law: str, variant: int = 0) -> dict[str, Any]:
+    """Colour of a control law, the same in every figure; its variants differ in their dashes."""
+    dashes = DASHES[variant % len(DASHES)]
+    return {**run_style(list(LAWS).index(law)), "linestyle": dashes}
 
 
 def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:

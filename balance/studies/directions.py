@@ -36,7 +36,7 @@ def ankle_impulse(robot: Robot, heading: Heading) -> float:
 def headings(directions: Directions) -> list[Heading]:
     """The directions that a study asks for, elevation by elevation."""
     if directions.vectors is not None:
-        return [_from_vector(vector) for vector in directions.vectors]
+        return [from_vector(vector) for vector in directions.vectors]
     if directions.count is not None:
         azimuths = [360.0 * i / directions.count for i in range(directions.count)]
     else:
@@ -53,7 +53,8 @@ def from_angles(azimuth_deg: float, elevation_deg: float) -> Heading:
     return Heading(vector, azimuth_deg, elevation_deg)
 
 
-def _from_vector(vector: tuple[float, float, float]) -> Heading:
+def from_vector(vector: tuple[float, float, float]) -> Heading:
+    """The direction of a vector of any length."""
     length = math.hypot(*vector)
     x, y, z = (component / length for component in vector)
     azimuth = math.degrees(math.atan2(y, x)) % 360.0

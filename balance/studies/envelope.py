@@ -30,13 +30,20 @@ class DirectionSearch:
     """The search of one variant in one direction: a dialogue of probes and their outcomes."""
 
     def __init__(
-        self, cell: int, variant: Point, robot: Robot, heading: Heading, settings: Settings
+        self,
+        cell: int,
+        variant: Point,
+        robot: Robot,
+        heading: Heading,
+        settings: Settings,
+        criteria: Sequence[str] = CRITERIA,
     ) -> None:
         self.cell, self.variant, self.heading = cell, variant, heading
         self.ankle_Ns, self.mass_kg = ankle_impulse(robot, heading), robot.mass
+        self.criteria = criteria
         self.trials: list[Trial] = []
         self.errors = 0
-        self._dialogue: Generator[Probe, frozenset[str], object] = search(settings)
+        self._dialogue: Generator[Probe, frozenset[str], object] = search(settings, criteria)
         self.probe: Probe | None = next(self._dialogue)
 
     def answer(self, row: Row) -> None:
@@ -54,7 +61,7 @@ class DirectionSearch:
 
     def result(self) -> DirectionLimits:
         """What is known so far."""
-        found = {name: limit(self.trials, name) for name in CRITERIA} if self.trials else {}
+        found = {name: limit(self.trials, name) for name in self.criteria} if self.trials else {}
         return DirectionLimits(
             variant=self.variant.inputs,
             azimuth_deg=self.heading.azimuth_deg,
@@ -87,10 +94,16 @@ class Envelope:
     kind = "envelope"
 
     def __init__(
-        self, config: EnvelopeConfig, name: str, source: str, robots: Sequence[Path] = ()
+        self,
+        config: EnvelopeConfig,
+        name: str,
+        source: str,
+        robots: Sequence[Path] = (),
+        criteria: Sequence[str] = CRITERIA,
     ) -> None:
         """Check every variant; ``name`` is the title, ``source`` what errors call the study."""
         self.config, self.name, self._source = config, name, source
+        self._criteria = criteria
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         self.design = make_design(config.axes, source)
         check_cells(config.experiment, self.design, source, robots)
@@ -108,11 +121,13 @@ class Envelope:
         """The searches of one variant, in units of its robot's ankle limit."""
         source = cell_source(self._source, cell, variant.inputs)
         config = parse_config(self.config.experiment, source, variant.overrides)
-        _check_push(config, source)
+        check_push(config, source)
         robot = robot_of(config, robots)
         self._first_robot = self._first_robot or robot
         for heading in headings(self.config.directions):
-            self.searches.append(DirectionSearch(cell, variant, robot, heading, settings))
+            self.searches.append(
+                DirectionSearch(cell, variant, robot, heading, settings, self._criteria)
+            )
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -197,6 +212,10 @@ class Envelope:
         self.searches[row["search"]].answer(row)
         self._ready.append(row["search"])
 
+    def keys(self) -> list[str]:
+        """Keys of the finished runs, search by search."""
+        return [f"{i}.{n}" for i, one in enumerate(self.searches) for n in range(len(one.trials))]
+
     def results(self) -> list[DirectionLimits]:
         """The limits as they stand, variant by variant, direction by direction."""
         return [one.result() for one in self.searches]
@@ -217,8 +236,7 @@ class Envelope:
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the limits, the table of all runs, the summary and the figure."""
-        keys = [f"{i}.{n}" for i, one in enumerate(self.searches) for n in range(len(one.trials))]
-        write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
+        write_table(folder.path / "runs.parquet", lambda: folder.rows(self.keys()))
         results = self.results()
         write_limits(folder.path, results)
         text = envelope_summary(self.config, self.name, results, self.counts, folder)
@@ -231,7 +249,7 @@ def _key(index: int, one: DirectionSearch) -> str:
     return f"{index}.{len(one.trials)}"
 
 
-def _check_push(config: ExperimentConfig, source: str) -> None:
+def check_push(config: ExperimentConfig, source: str) -> None:
     """The first push must be one whose impulse and direction can be chosen."""
     if not config.pushes:
         raise ConfigError(f"{source}: an envelope needs a push to vary; 'pushes' is empty")

@@ -61,7 +61,9 @@ class Settings:
     seeds: int = 1
 
 
-def search(settings: Settings) -> Generator[Probe, frozenset[str], tuple[Trial, ...]]:
+def search(
+    settings: Settings, criteria: Sequence[str] = CRITERIA
+) -> Generator[Probe, frozenset[str], tuple[Trial, ...]]:
     """Yields probes, is sent the criteria that each one met, and returns all trials.
 
     Criteria share their trials; a trial made for one may reopen another, so the search ends only
@@ -69,7 +71,7 @@ def search(settings: Settings) -> Generator[Probe, frozenset[str], tuple[Trial, 
     """
     trials: list[Trial] = []
     while True:
-        questions = (_next_probe(trials, criterion, settings) for criterion in CRITERIA)
+        questions = (_next_probe(trials, criterion, settings) for criterion in criteria)
         probe = next((probe for probe in questions if probe is not None), None)
         if probe is None:
             return tuple(trials)

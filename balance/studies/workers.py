@@ -10,13 +10,13 @@ import tempfile
 import time
 import traceback
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from balance.config import parse_config
+from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
 
 STUCK_S = 30.0  # a run that ignores its time limit for this long is ended with its process
@@ -33,7 +33,10 @@ TIMING = (
 
 @dataclass(frozen=True)
 class Task:
-    """A run to do: its config, what to call it in errors, and which outcomes to keep whole."""
+    """A run to do: its config, what to call it in errors, and which outcomes to keep whole.
+
+    With ``margins`` the robustness of the linearised loop becomes a column as well.
+    """
 
     key: str
     config: Mapping[str, Any]
@@ -41,6 +44,7 @@ class Task:
     timeout_s: float
     robots: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    margins: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ def execute(task: Task) -> Result:
             config = parse_config(task.config, task.source)
             recorded = run(config, in_time, [Path(folder) for folder in task.robots])
             columns = flatten(recorded.summary()) | {"error": None}
+            if task.margins:
+                columns["robustness_margin"] = _robustness_margin(config, task.robots)
             if columns["outcome"] in task.keep:
                 recording = _packed(recorded)
     except (BalanceError, _TimeoutError) as error:
@@ -89,6 +95,12 @@ def execute(task: Task) -> Result:
         "worker": f"{socket.gethostname()}:{os.getpid()}",
     }
     return Result(columns, recording)
+
+
+def _robustness_margin(config: ExperimentConfig, robots: Sequence[str]) -> float:
+    from balance.linear.margins import robustness_margin
+
+    return robustness_margin(config, [Path(folder) for folder in robots])
 
 
 def failed(error: str) -> dict[str, Any]:

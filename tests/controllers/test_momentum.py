@@ -31,7 +31,7 @@ GAINS: dict[str, list[float]] = {
 
 
 def config(robot: Robot, **law: Any) -> ExperimentConfig:
-    controller = {"law": "momentum", "gains": GAINS} | law
+    controller = {"law": "momentum", "gains": GAINS, "contact_damping": 0} | law
     return parse_config({"robot": robot.name, "duration_s": 1.0, "controller": controller}, "test")
 
 

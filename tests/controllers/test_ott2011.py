@@ -28,6 +28,7 @@ K_R, D = np.diag([500.0, 400.0, 100.0]), np.diag([20.0, 20.0, 2.0])
 
 def ott(robot: Robot, **controller: Any) -> OttController:
     keys = {f"controller__{key}": value for key, value in controller.items()}
+    keys.setdefault("controller__contact_damping", 0)
     found = law("ott2011", robot, **keys)
     assert isinstance(found, OttController)
     return found

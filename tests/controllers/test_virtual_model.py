@@ -26,6 +26,7 @@ K_R, D = np.diag([500.0, 400.0, 100.0]), np.diag([20.0, 20.0, 2.0])
 
 def virtual_model(robot: Robot, **controller: Any) -> VirtualModelController:
     keys = {f"controller__{key}": value for key, value in controller.items()}
+    keys.setdefault("controller__contact_damping", 0)
     found = law("virtual_model", robot, **keys)
     assert isinstance(found, VirtualModelController)
     return found

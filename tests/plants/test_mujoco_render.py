@@ -21,7 +21,7 @@ pytest.importorskip("mujoco")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
 
 from balance.plants.film import Film  # noqa: E402
-from balance.plants.scene import _renumbered  # noqa: E402
+from balance.plants.visuals import _renumbered  # noqa: E402
 
 Array = NDArray[np.float64]
 

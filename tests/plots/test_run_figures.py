@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from balance.controllers.output import ControlStatus
+from balance.demand import friction_use, ground_forces
 from balance.plots.com_momentum import com_momentum_figure
-from balance.plots.contacts import contacts_figure, friction_use, ground_forces
+from balance.plots.contacts import contacts_figure
 from balance.plots.style import AXIS_COLOURS
 from balance.plots.torques import torques_figure
 from balance.recording import Recording

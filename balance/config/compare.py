@@ -1,0 +1,89 @@
+"""YAML schema of a comparison: control laws on the same experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from balance.config.experiment import find_config, load_config
+from balance.config.studies import Directions, SearchConfig, StudyBase, load_study
+from balance.config.values import Positive
+from balance.schema import Strict, load_yaml_mapping, validate
+
+# A name is also that of a folder, and must not look like the number of a run.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]
+
+
+class ComparedLaw(Strict):
+    """A law, what to call it, and dotted keys of its ``controller`` section to set."""
+
+    law: str
+    name: Name | None = None
+    set: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Its name; the law's if it has none of its own."""
+        return self.name or self.law
+
+
+def _named(value: Any) -> Any:
+    return {"law": value} if isinstance(value, str) else value
+
+
+class LimitsConfig(SearchConfig):
+    """The search for the largest recovered push of each law.
+
+    The push is the experiment's first one in other sizes and directions, at the start of a run of
+    ``duration_s``; as a half sine if its own kind has no given impulse.
+    """
+
+    directions: Directions = Directions(count=4)
+    duration_s: Positive | None = None
+
+
+class CompareConfig(StudyBase):
+    """Each of the ``laws``, all known ones by default, on one experiment.
+
+    ``laws`` lists names, or mappings with ``law``, ``name`` and ``set``.  With ``limits: null``
+    recovery limits are left out.
+    """
+
+    laws: tuple[Annotated[ComparedLaw, BeforeValidator(_named)], ...] = ()
+    limits: LimitsConfig | None = LimitsConfig()
+
+    @field_validator("laws")
+    @classmethod
+    def _told_apart(cls, laws: tuple[ComparedLaw, ...]) -> tuple[ComparedLaw, ...]:
+        labels = [law.label for law in laws]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"'{label}' is compared twice; give one of them another 'name'")
+        return laws
+
+
+def load_comparison(
+    path: str | Path, overrides: Mapping[str, Any] | None = None, limits: bool = True
+) -> CompareConfig:
+    """The comparison in a YAML file, or one of all laws on the experiment in it.
+
+    The dotted ``overrides`` are keys of the file, whichever it is; without ``limits`` the search
+    for recovery limits is left out.
+    """
+    path = find_config(path)
+    if "experiment" in load_yaml_mapping(path):
+        changes = dict(overrides or {})
+        if not limits:
+            changes = {k: v for k, v in changes.items() if k.split(".")[0] != "limits"}
+            changes["limits"] = None
+        return load_study(CompareConfig, path, changes)
+    experiment = load_config(path, overrides)
+    tree: dict[str, Any] = {
+        "experiment": experiment.model_dump(
+            mode="json", exclude_none=True, exclude={"reference", "provenance"}
+        )
+    }
+    return validate(CompareConfig, tree if limits else {**tree, "limits": None}, str(path))

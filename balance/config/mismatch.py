@@ -1,0 +1,39 @@
+"""YAML schema of how the simulated robot differs from the model that the law uses."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from balance.config.values import Positive, Vector3
+from balance.schema import Strict
+
+
+class Link(Strict):
+    """The links that one joint carries: their mass as a factor, their CoM's offset in m."""
+
+    mass_scale: Positive = 1.0
+    com_offset_m: Vector3 = (0.0, 0.0, 0.0)
+
+
+class Payload(Strict):
+    """A point mass (kg) at ``point_m`` of a body, unknown to the law."""
+
+    body: str
+    mass_kg: Positive
+    point_m: Vector3 = (0.0, 0.0, 0.0)
+
+
+class Mismatch(Strict):
+    """The simulated robot, relative to the model that the law uses.
+
+    ``mass_scale`` multiplies all masses and inertias, ``inertia_scale`` the rotational inertias
+    alone; ``links`` changes single bodies by name; ``sole_scale`` multiplies length and width of
+    the contact surfaces.  Friction needs no key here: ``plant.friction`` is the true one,
+    ``controller.contacts.friction`` the one that the law assumes.
+    """
+
+    mass_scale: Positive = 1.0
+    inertia_scale: Positive = 1.0
+    links: dict[str, Link] = Field(default_factory=dict)
+    payload: Payload | None = None
+    sole_scale: Positive = 1.0

@@ -1,0 +1,196 @@
+"""YAML schema of tuning: which numbers to change, which pushes to face, what to improve."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from balance.config.axes import Key
+from balance.config.studies import Directions, StudyBase
+from balance.config.values import Positive
+from balance.schema import Strict
+
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Over = Literal["mean", "worst"]
+Goal = Literal["minimise", "maximise"]
+
+GOALS: dict[str, Goal] = {
+    "settling_time_s": "minimise",
+    "peak_com_error_m": "minimise",
+    "peak_rotation_rad": "minimise",
+    "torque_effort_N2m2s": "minimise",
+    "recovered_impulse": "maximise",
+    "robustness_margin": "maximise",
+}
+"""What can be improved by name; any other number of the table needs a ``goal``."""
+
+
+class Parameter(Strict):
+    """A number between ``low`` and ``high`` for one key, and for the keys that are ``tied`` to it.
+
+    With ``factor`` it multiplies the present values instead, so that tied keys keep their ratio.
+    """
+
+    key: Key
+    tied: tuple[Key, ...] = ()
+    low: float
+    high: float
+    log: bool = False
+    factor: bool = False
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Parameter:
+        if not self.low < self.high:
+            raise ValueError(
+                f"the bounds of '{self.key}' are upside down: low = {self.low:g} must be below "
+                f"high = {self.high:g}"
+            )
+        if self.log and self.low <= 0:
+            raise ValueError(
+                f"'{self.key}' has a logarithmic scale, so low = {self.low:g} must be above zero"
+            )
+        return self
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys that get the number."""
+        return (self.key, *self.tied)
+
+
+class Case(Strict):
+    """A push to face: dotted keys on top of the experiment, once for every seed.
+
+    ``weight`` counts in means.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    set: dict[str, Any] = Field(default_factory=dict)
+    weight: Positive = 1.0
+    seeds: tuple[Seed, ...] = ()
+
+
+class Aggregate(Strict):
+    """A number of every run, and how those of several pushes make one."""
+
+    metric: Annotated[str, Field(min_length=1)]
+    over: Over = "mean"
+
+
+class Objective(Aggregate):
+    """What to improve."""
+
+    goal: Goal | None = None
+
+    @model_validator(mode="after")
+    def _one_direction(self) -> Objective:
+        natural = GOALS.get(self.metric)
+        if natural is None and self.goal is None:
+            raise ValueError(
+                f"'{self.metric}' needs a goal, minimise or maximise; without one only "
+                f"{', '.join(GOALS)} are understood"
+            )
+        if natural is not None and self.goal not in (None, natural):
+            raise ValueError(
+                f"the goal '{self.goal}' contradicts '{self.metric}', which one can only {natural}"
+            )
+        return self
+
+    @property
+    def maximised(self) -> bool:
+        """Whether more is better."""
+        return (self.goal or GOALS[self.metric]) == "maximise"
+
+
+class Bound(Aggregate):
+    """What must not get worse than a number, or than ``start``: what the present gains give."""
+
+    at_most: float | Literal["start"] | None = None
+    at_least: float | Literal["start"] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Bound:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError(f"the bound on '{self.metric}' needs either at_most or at_least")
+        return self
+
+
+class Sampler(Strict):
+    """How new values are proposed.
+
+    ``population`` is the size of a generation of CMA-ES or NSGA-II, ``startup`` the number of
+    random trials before TPE begins to learn.
+    """
+
+    type: Literal["tpe", "cmaes", "nsga2"] = "tpe"
+    population: Annotated[int, Field(ge=3, le=1000)] | None = None
+    startup: Annotated[int, Field(ge=1)] = 10
+
+
+class HeldOutEnvelope(Strict):
+    """The largest recovered push in directions that tuning never saw."""
+
+    directions: Directions
+    set: dict[str, Any] = Field(default_factory=dict)
+    tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
+
+
+class Validation(Strict):
+    """Pushes that tuning never sees, faced by the present and by the tuned gains."""
+
+    pushes: tuple[Case, ...] = ()
+    envelope: HeldOutEnvelope | None = None
+
+
+class TuneConfig(StudyBase):
+    """Numbers to change, pushes to face, what to improve, and how to search.
+
+    ``at_once`` trials are open at a time, whatever the number of workers, so that a study depends
+    on its ``seed`` alone.  A trial whose first pushes already cost more than the share ``give_up``
+    of all trials is not finished.  ``storage`` is a URL that Optuna knows; without one it is a file
+    in the study's folder.  ``resolution`` is that of a search for ``recovered_impulse``, as a
+    fraction of the ankle limit.
+    """
+
+    parameters: Annotated[tuple[Parameter, ...], Field(min_length=1)]
+    pushes: Annotated[tuple[Case, ...], Field(min_length=1)]
+    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=4)]
+    bounds: tuple[Bound, ...] = ()
+    sampler: Sampler = Sampler()
+    trials: Annotated[int, Field(ge=1, le=100_000)] = 200
+    seed: Seed = 0
+    at_once: Annotated[int, Field(ge=1, le=1000)] = 4
+    start: bool = True
+    give_up: Annotated[float, Field(gt=0, lt=1)] | None = 0.5
+    resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05
+    storage: str | None = None
+    validation: Validation = Validation()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> TuneConfig:
+        _once("the parameters name the key", [k for p in self.parameters for k in p.keys])
+        _once("the pushes have the name", [case.name for case in self.pushes])
+        _once("the held-out pushes have the name", [c.name for c in self.validation.pushes])
+        _once(
+            "the objectives contradict each other: they name", [o.metric for o in self.objectives]
+        )
+        if self.sampler.type == "cmaes" and len(self.objectives) > 1:
+            raise ValueError(
+                f"CMA-ES improves one objective, but {len(self.objectives)} are given; choose tpe "
+                "or nsga2, or keep one objective and put 'bounds' on the others"
+            )
+        weighted = any(case.weight != 1.0 for case in self.pushes)
+        if weighted and all(o.over == "worst" for o in (*self.objectives, *self.bounds)):
+            raise ValueError(
+                "the pushes have weights, but the worst push alone counts everywhere; leave the "
+                "weights out, or take the mean of an objective"
+            )
+        if not self.start and any("start" in (b.at_most, b.at_least) for b in self.bounds):
+            raise ValueError("a bound refers to the start, which 'start: false' leaves out")
+        return self
+
+
+def _once(what: str, names: list[str]) -> None:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{what} '{twice[0]}' more than once")

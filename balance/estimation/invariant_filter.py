@@ -1,0 +1,152 @@
+"""The right-invariant extended Kalman filter of a body that stands on feet.
+
+Hartley, Ghaffari, Eustice and Grizzle, "Contact-aided invariant extended Kalman filtering for robot
+state estimation", IJRR 2020.  The state is an element X of SE_{k+2}(3),
+
+    R rotation, v velocity, p position of the body, d_i positions of the feet, in the world,
+
+with biases of gyroscope and accelerometer.  The error is right-invariant, X_est X^-1 = exp(xi), so
+its dynamics and the measurement of a foot do not depend on the estimate but through the biases:
+
+    d xi_R = 0,  d xi_v = g x xi_R,  d xi_p = xi_v,  d xi_d = 0,     foot - body = xi_p - xi_d.
+
+Differs: feet are flat, so they are anchors of orientation C_i as well as of position; their error
+C_est C^T = exp(xi_C) is measured as xi_R - xi_C, and a standing robot's heading does not drift.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ROTATION, VELOCITY, POSITION = slice(0, 3), slice(3, 6), slice(6, 9)
+BODY = 9  # errors of the body come first, then the feet's (position, rotation), then biases
+
+
+class InvariantFilter:
+    """State and covariance; errors are ordered R, v, p, (d_i, C_i) of each foot, gyro, accel bias.
+
+    World axes, SI units; ``gyro_noise`` and ``accel_noise`` are densities of white noise,
+    rad/s/sqrt(Hz) and m/s^2/sqrt(Hz).
+    """
+
+    def __init__(self, pose: pin.SE3, feet: list[pin.SE3], gravity: Array) -> None:
+        """Start at rest; ``feet`` are relative to the body.  The caller sets the covariance."""
+        k = len(feet)
+        self.rotation, self.position = pose.rotation.copy(), pose.translation.copy()
+        self.velocity = np.zeros(3)
+        self.feet = np.array([pose.act(foot.translation) for foot in feet])
+        self.foot_rotations = np.array([pose.rotation @ foot.rotation for foot in feet])
+        self.gyro_bias, self.accel_bias = np.zeros(3), np.zeros(3)
+        self.gyro_noise = self.accel_noise = 0.0
+        self.covariance = np.zeros((BODY + 6 * k + 6, BODY + 6 * k + 6))
+        self._gravity = gravity
+        self._gyro = slice(BODY + 6 * k, BODY + 6 * k + 3)
+        self._accel = slice(BODY + 6 * k + 3, BODY + 6 * k + 6)
+        # Rows of the state that the measurements of all feet are differences of: H = [I -I].
+        self._plus = np.tile([6, 7, 8, 0, 1, 2], k)
+        self._minus = np.arange(BODY, BODY + 6 * k)
+        self._identity = np.eye(len(self.covariance))
+        self._drift = np.zeros((len(self.covariance), len(self.covariance)))
+        self._drift[VELOCITY, ROTATION] = pin.skew(gravity)
+        self._drift[POSITION, VELOCITY] = np.eye(3)
+
+    def anchor(self, stds: Array) -> None:
+        """Take the feet to be where the body's pose has them, up to ``stds`` (6 k,) m and rad.
+
+        In invariant errors that is xi_d = xi_p and xi_C = xi_R.
+        """
+        P = self.covariance
+        P[self._minus] = P[self._plus]
+        P[:, self._minus] = P[:, self._plus]
+        P[self._minus, self._minus] += stds**2
+
+    def propagate(self, gyro: Array, accel: Array, dt: float, foot_noise: Array) -> None:
+        """Advance by ``dt`` with mean angular velocity and specific force (body axes).
+
+        ``foot_noise`` (6 k,) are densities of the feet's velocities, m/s/sqrt(Hz) and
+        rad/s/sqrt(Hz), in world axes.
+        """
+        self.rotation = self.rotation @ pin.exp3(dt * (gyro - self.gyro_bias))
+        acceleration = self.rotation @ (accel - self.accel_bias) + self._gravity
+        self.position = self.position + dt * self.velocity + 0.5 * dt * dt * acceleration
+        self.velocity = self.velocity + dt * acceleration
+
+        noise = self._noise_map()
+        A = self._drift
+        A[:, self._gyro.start : self._accel.stop] = -noise
+        step = dt * A
+        transition = self._identity + step + 0.5 * step.dot(step)
+        densities = np.repeat([self.gyro_noise, self.accel_noise], 3)
+        scaled = noise * (np.sqrt(dt) * densities)
+        P = transition.dot(self.covariance).dot(transition.T) + scaled.dot(scaled.T)
+        P[self._minus, self._minus] += dt * foot_noise**2
+        self.covariance = P
+
+    def _noise_map(self) -> Array:
+        """Error from errors of gyroscope and accelerometer (n, 6): columns of X's adjoint."""
+        R = self.rotation
+        noise = np.zeros((len(self.covariance), 6))
+        noise[ROTATION, :3] = R
+        noise[VELOCITY, :3] = pin.skew(self.velocity).dot(R)
+        noise[VELOCITY, 3:] = R
+        noise[POSITION, :3] = pin.skew(self.position).dot(R)
+        for i, foot in enumerate(self.feet):
+            start = BODY + 6 * i
+            noise[start : start + 3, :3] = pin.skew(foot).dot(R)
+        return noise
+
+    def correct(self, feet: list[pin.SE3], noise: Array) -> None:
+        """Use the feet's poses relative to the body, with covariance ``noise`` (6 k, 6 k).
+
+        Its order is position, rotation of each foot, in the body's axes.
+        """
+        R = self.rotation
+        innovation = np.concatenate(
+            [
+                part
+                for foot, d, C in zip(feet, self.feet, self.foot_rotations, strict=True)
+                for part in (
+                    R @ foot.translation - (d - self.position),
+                    pin.log3(R @ foot.rotation @ C.T),
+                )
+            ]
+        )
+        k = len(feet)
+        turn = np.kron(np.eye(2 * k), R)
+        P = self.covariance
+        PH = P[:, self._plus] - P[:, self._minus]
+        S = PH[self._plus] - PH[self._minus] + turn.dot(noise).dot(turn.T)
+        gain = np.linalg.solve(S, PH.T).T
+        self._take_off(gain.dot(innovation))
+        P = P - gain.dot(PH.T)
+        self.covariance = 0.5 * (P + P.T)
+
+    def _take_off(self, error: Array) -> None:
+        """X <- exp(-error) X, and the biases less theirs."""
+        turn, left = pin.exp3(-error[ROTATION]), pin.Jexp3(error[ROTATION])
+        self.rotation = turn @ self.rotation
+        self.velocity = turn @ self.velocity - left @ error[VELOCITY]
+        self.position = turn @ self.position - left @ error[POSITION]
+        for i in range(len(self.feet)):
+            start = BODY + 6 * i
+            self.feet[i] = turn @ self.feet[i] - left @ error[start : start + 3]
+            self.foot_rotations[i] = pin.exp3(-error[start + 3 : start + 6]) @ (
+                self.foot_rotations[i]
+            )
+        self.gyro_bias = self.gyro_bias - error[self._gyro]
+        self.accel_bias = self.accel_bias - error[self._accel]
+
+    def body_covariance(self) -> Array:
+        """Covariance (9, 9) of the plain errors of position, rotation and velocity, world axes.
+
+        To first order p_est - p = xi_p - p x xi_R, and alike for v.
+        """
+        T = np.zeros((9, 9))
+        T[0:3, POSITION] = T[3:6, ROTATION] = T[6:9, VELOCITY] = np.eye(3)
+        T[0:3, ROTATION] = -pin.skew(self.position)
+        T[6:9, ROTATION] = -pin.skew(self.velocity)
+        return T @ self.covariance[:BODY, :BODY] @ T.T

@@ -1,0 +1,86 @@
+"""A control law that sees the robot through its sensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.config.sensors import Estimator
+from balance.config.sensors import Sensors as SensorsConfig
+from balance.controllers import ControlOutput, Controller
+from balance.controllers.setpoints import SetpointPath
+from balance.estimation import BaseEstimator
+from balance.plants.interface import Plant
+from balance.plants.sensors import Sensors, imu_placement
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+class PerceivingController:
+    """Sensors, an estimate of the base if asked for, and a law; used like the law itself.
+
+    Joint angles and velocities come from the sensors; with ``state: true`` the base's pose and
+    velocity are the true ones, as old as the rest.
+    """
+
+    def __init__(
+        self,
+        law: Controller,
+        plant: Plant,
+        config: ExperimentConfig,
+        robot: Robot,
+        simulated: Robot,
+        seeds: np.random.SeedSequence,
+    ) -> None:
+        """``robot`` is the model that the law uses, ``simulated`` that of the plant."""
+        self.law, self.path = law, law.path
+        sensors = config.sensors or SensorsConfig()
+        period = config.control_period_s
+        self._sensors = Sensors(sensors, plant, simulated, period, seeds)
+        self.estimator: BaseEstimator | None = None
+        if config.state == "estimated":
+            placement = imu_placement(robot, sensors.imu.body)
+            assumed = config.estimator or Estimator()
+            self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
+        self._errors: list[Array] = []
+
+    path: SetpointPath
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints that ``ControlOutput.active`` indexes."""
+        return self.law.constraint_names
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques of the law, given what the sensors say of the true state ``q``, ``v``."""
+        reading = self._sensors.read(q, v)
+        pose, velocity = reading.base_pose, reading.base_velocity
+        if self.estimator is not None:
+            pose, velocity = self.estimator.update(
+                reading.joints, reading.gyro, reading.accel, reading.wrenches
+            )
+            self._errors.append(
+                np.concatenate([base_error(pose, velocity, q, v), self.estimator.stds()])
+            )
+        seen_q = np.concatenate([pose, reading.joints])
+        return self.law.step(seen_q, np.concatenate([velocity, reading.joint_velocities]), t)
+
+    @property
+    def estimation(self) -> Array | None:
+        """Errors and standard deviations of the estimate (n, 18), a row for each step.
+
+        Position m, rotation rad and velocity m/s, first the errors, then the filter's own standard
+        deviations; world axes.
+        """
+        return np.array(self._errors).reshape(-1, 18) if self.estimator is not None else None
+
+
+def base_error(pose: Array, velocity: Array, q: Array, v: Array) -> Array:
+    """Error (9,) of a base pose and velocity: position, rotation vector, velocity; world axes."""
+    R_est, R = pin.Quaternion(pose[3:7]).matrix(), pin.Quaternion(q[3:7]).matrix()
+    return np.concatenate(
+        [pose[:3] - q[:3], pin.log3(R_est @ R.T), R_est @ velocity[:3] - R @ v[:3]]
+    )

@@ -1,0 +1,1 @@
+"""Tuning: many trials of numbers in a config, each judged by the same pushes."""

@@ -1,0 +1,249 @@
+"""The trials as Optuna keeps them: asked for and told in an order that workers cannot change.
+
+Trial n is asked for when a fixed number of earlier trials, and no more, has been told.  Its random
+numbers come from the study's seed and n.  So the study is the same however many workers there are,
+whichever run ends first, and however often it was killed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from balance.config.tuning import TuneConfig
+from balance.errors import ConfigError, MissingExtraError
+from balance.studies.tuning.objectives import Score
+
+try:
+    import optuna
+    from optuna.distributions import FloatDistribution
+    from optuna.trial import FrozenTrial, TrialState
+except ImportError:
+    raise MissingExtraError("optuna", "tune") from None
+
+FILE = "optuna.db"
+OWNER, HOPELESS, SCORE = "balance:owner", "balance:hopeless", "balance:score"
+DEFAULT_POPULATION = 20  # of NSGA-II
+
+
+class Archive:
+    """The trials of one command, ``owner``, in a storage that others may share."""
+
+    def __init__(self, config: TuneConfig, name: str, folder: Path, owner: str) -> None:
+        """Open or make the study ``name`` in the configured storage, or in a file in ``folder``."""
+        self.config, self.owner = config, owner
+        directions = ["maximize" if o.maximised else "minimize" for o in config.objectives]
+        with _quiet():
+            storage = open_storage(config.storage or f"sqlite:///{folder / FILE}")
+            self.study = optuna.create_study(
+                storage=storage, study_name=name, directions=directions, load_if_exists=True
+            )
+        self._space = {
+            p.key: FloatDistribution(p.low, p.high, log=p.log) for p in config.parameters
+        }
+
+    def mine(self) -> list[FrozenTrial]:
+        """The trials of this command, in the order in which they were asked for.
+
+        In a file of its own all trials are, also one whose asking was cut short.
+        """
+        private = self.config.storage is None
+        return [
+            trial
+            for trial in self.study.get_trials(deepcopy=False)
+            if trial.user_attrs.get(OWNER, self.owner if private else None) == self.owner
+        ]
+
+    def asked(self) -> list[FrozenTrial]:
+        """Those of them that have their values."""
+        return [trial for trial in self.mine() if HOPELESS in trial.user_attrs]
+
+    def told(self) -> list[FrozenTrial]:
+        """All trials that are finished, also those of other commands."""
+        return self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+
+    def ask(self, start: Mapping[str, float] | None) -> FrozenTrial:
+        """A new trial, or one whose asking was cut short; ``start`` fixes its values."""
+        storage, study_id = self.study._storage, self.study._study_id
+        with _quiet():
+            begun = [trial for trial in self.mine() if HOPELESS not in trial.user_attrs]
+            if begun:
+                trial_id, number = begun[0]._trial_id, begun[0].number
+            else:
+                trial_id = storage.create_new_trial(study_id)
+                number = storage.get_trial_number_from_id(trial_id)
+            storage.set_trial_user_attr(trial_id, OWNER, self.owner)
+            if start is not None:
+                storage.set_trial_system_attr(trial_id, "fixed_params", dict(start))
+            self.study.sampler = self._sampler(number)
+            trial = optuna.trial.Trial(self.study, trial_id)
+            for name, distribution in self._space.items():
+                trial._suggest(name, distribution)
+            storage.set_trial_user_attr(trial_id, HOPELESS, self._hopeless())
+        return storage.get_trial(trial_id)
+
+    def tell(self, trial: FrozenTrial, score: Score) -> None:
+        """A trial is finished."""
+        signs = [-1.0 if one.maximised else 1.0 for one in self.config.objectives]
+        values = [sign * cost for sign, cost in zip(signs, score.costs, strict=True)]
+        note = {
+            "costs": list(score.costs),
+            "metrics": dict(score.metrics),
+            "violation": score.violation,
+            "ended": score.ended,
+        }
+        with _quiet():
+            self.study._storage.set_trial_user_attr(trial._trial_id, SCORE, note)
+            self.study.tell(trial.number, values)
+
+    def needed(self, index: int) -> int:
+        """How many of its own trials must be told before the ``index``-th is asked for."""
+        size = self.population
+        if self.config.sampler.type == "tpe":
+            return max(0, index - self.config.at_once + 1)
+        if self.config.sampler.type == "nsga2":
+            return size * (index // size)
+        return 0 if index == 0 else 1 + size * ((index - 1) // size)  # CMA-ES learns from the first
+
+    @property
+    def population(self) -> int:
+        """Size of a generation."""
+        given, n = self.config.sampler.population, len(self.config.parameters)
+        if self.config.sampler.type == "nsga2":
+            return given or DEFAULT_POPULATION
+        return given or 4 + math.floor(3.0 * math.log(n))
+
+    def _hopeless(self) -> float | None:
+        """The cost beyond which a trial is given up, from what is told so far."""
+        share, told = self.config.give_up, self.told()
+        if share is None or len(told) < self.config.sampler.startup:
+            return None
+        return float(np.quantile([score_of(trial).costs[0] for trial in told], share))
+
+    def _sampler(self, number: int) -> optuna.samplers.BaseSampler:
+        """The sampler for one trial, with random numbers of its own."""
+        seed = int(np.random.SeedSequence([self.config.seed, number]).generate_state(1)[0])
+        chosen = self.config.sampler
+        if chosen.type == "nsga2":
+            return optuna.samplers.NSGAIISampler(population_size=self.population, seed=seed)
+        if chosen.type == "cmaes":
+            _need_cmaes()
+            first = next((t.params for t in self.mine() if t.number == 0), None)
+            return optuna.samplers.CmaEsSampler(x0=first, popsize=self.population, seed=seed)
+        return optuna.samplers.TPESampler(
+            n_startup_trials=chosen.startup, multivariate=True, seed=seed
+        )
+
+
+def hopeless(trial: FrozenTrial) -> float:
+    """The cost beyond which a trial is given up, as it was when the trial was asked for."""
+    found: float | None = trial.user_attrs[HOPELESS]
+    return math.inf if found is None else found
+
+
+def score_of(trial: FrozenTrial) -> Score:
+    """What was noted when a trial was told."""
+    note: dict[str, Any] = trial.user_attrs[SCORE]
+    return Score(tuple(note["costs"]), note["metrics"], note["violation"], note["ended"])
+
+
+def front(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """The feasible trials that no other one beats in every objective, the best of the first first.
+
+    Without a feasible trial, those that violate their bounds least take its place.
+    """
+    scores = {trial.number: score_of(trial) for trial in trials}
+    standing = [trial for trial in trials if not scores[trial.number].ended]
+    least = min((scores[t.number].violation for t in standing), default=0.0)
+    kept = [t for t in standing if scores[t.number].violation <= least]
+    costs = {t.number: np.array(scores[t.number].costs) for t in kept or trials}
+
+    def beaten(number: int) -> bool:
+        mine = costs[number]
+        return any(
+            (other <= mine).all() and ((other < mine).any() or rival < number)
+            for rival, other in costs.items()
+            if rival != number
+        )
+
+    best = [trial for trial in kept or trials if not beaten(trial.number)]
+    return sorted(best, key=lambda trial: (*costs[trial.number], trial.number))
+
+
+def balanced(best: Sequence[FrozenTrial]) -> FrozenTrial:
+    """The trial of a front that is nearest to the best of every objective, each by its range."""
+    costs = np.array([score_of(trial).costs for trial in best])
+    span = np.ptp(costs, axis=0)
+    shares = (costs - costs.min(axis=0)) / np.where(span > 0.0, span, 1.0)
+    return best[int(np.argmin(np.linalg.norm(shares, axis=1)))]
+
+
+def importances(archive: Archive, objective: int) -> dict[str, float]:
+    """Share of each parameter in how good a trial is (PED-ANOVA); empty if there are too few."""
+    with _quiet():
+        try:
+            return optuna.importance.get_param_importances(
+                archive.study,
+                evaluator=optuna.importance.PedAnovaImportanceEvaluator(),
+                target=lambda trial: score_of(trial).costs[objective],
+            )
+        except (ValueError, RuntimeError):
+            return {}
+
+
+def open_storage(url: str) -> optuna.storages.BaseStorage:
+    """The storage at a URL, or one sentence about why it does not open."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        shown = make_url(url).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        raise ConfigError(
+            f"'storage' = '{url}' is no storage URL; one looks like sqlite:///file.db or "
+            "postgresql://user:password@host/database"
+        ) from None
+    try:
+        return optuna.storages.RDBStorage(url)
+    except (SQLAlchemyError, ImportError, OSError, RuntimeError, ValueError) as error:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise ConfigError(
+            f"the storage '{shown}' does not open: {reason}; check the address and that its "
+            "server runs, or leave 'storage' out to use a file in the study's folder"
+        ) from None
+
+
+def discard(url: str, name: str) -> None:
+    """Delete a study from a storage, if it is there."""
+    with _quiet():
+        storage = open_storage(url)
+        if name in {found.study_name for found in storage.get_all_studies()}:
+            optuna.delete_study(study_name=name, storage=storage)
+
+
+def _need_cmaes() -> None:
+    try:
+        import cmaes  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("cmaes", "tune") from None
+
+
+class _quiet:
+    """Silence Optuna's log and its notes on experimental features; our report says what matters."""
+
+    def __enter__(self) -> None:
+        import warnings
+
+        self._level = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._caught = warnings.catch_warnings()
+        self._caught.__enter__()
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+
+    def __exit__(self, *error: object) -> None:
+        optuna.logging.set_verbosity(self._level)
+        self._caught.__exit__(None, None, None)
