@@ -117,6 +117,13 @@ class Experiment:
             self._fell_at, self.end = now, f"fell at {now:.6g} s: {why}"
         return now >= self._fell_at + config.stop_after_fall_s
 
+    def estimation(self, rows: int) -> Array | None:
+        """Errors of the estimated base in the first ``rows`` periods; None without an estimate."""
+        if not isinstance(self.controller, PerceivingController):
+            return None
+        errors = self.controller.estimation
+        return None if errors is None else errors[:rows]
+
     def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []
         for push in self.pushes:
@@ -206,6 +213,7 @@ class Log:
                 },
                 "realtime_factor": m * experiment.config.control_period_s / wall,
             },
+            estimation=experiment.estimation(m),
         )
 
 

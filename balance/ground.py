@@ -98,11 +98,17 @@ class GroundMotion:
         change = self.pose(time + dt) * self.pose(time).inverse()
         return np.asarray(pin.log6(change).vector / dt)
 
-    def relative(self, times: Array, points: Array) -> Array:
-        """World points (n, m, 3) at n ``times``, in the axes of the ground at these times."""
+    def relative(self, times: Array, placements: Array) -> Array:
+        """Placements (n, ..., 4, 3) at n ``times``, axes in rows, then origin, as the ground sees.
+
+        World axes in, the ground's axes at these times out.
+        """
         poses = [self.pose(time) for time in times.tolist()]
-        moved = points - np.array([pose.translation for pose in poses])[:, None]
-        return np.asarray(moved @ np.array([pose.rotation for pose in poses]))
+        shape = (len(poses),) + (1,) * (placements.ndim - 3)
+        moved = placements.copy()
+        moved[..., 3, :] -= np.array([pose.translation for pose in poses]).reshape(*shape, 3)
+        return np.asarray(moved @ np.array([p.rotation for p in poses]).reshape(*shape, 3, 3))
+
 
 
 def _share(move: Motion, time: float) -> float:

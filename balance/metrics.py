@@ -216,5 +216,19 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "wrench_error_rms_Nm": moment_error,
         "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
         "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
+        **_estimate(recording),
         **recording.timing,
     }
+
+
+def _estimate(recording: Recording) -> dict[str, float]:
+    """Root mean square and largest errors of the estimated base, if there is an estimate."""
+    errors = recording.estimation
+    if errors is None:
+        return {}
+    result = {}
+    for i, name in enumerate(("position_m", "rotation_rad", "velocity_m_s")):
+        size = np.linalg.norm(errors[:, 3 * i : 3 * i + 3], axis=1)
+        result[f"estimate_rms_{name}"] = float(np.sqrt(np.mean(size**2))) if size.size else 0.0
+        result[f"estimate_max_{name}"] = float(np.max(size, initial=0.0))
+    return result

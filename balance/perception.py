@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
@@ -12,6 +11,7 @@ from balance.config.sensors import Sensors as SensorsConfig
 from balance.controllers import ControlOutput, Controller
 from balance.controllers.setpoints import SetpointPath
 from balance.estimation import BaseEstimator
+from balance.estimation.errors import base_errors, plain_stds
 from balance.plants.interface import Plant
 from balance.plants.sensors import Sensors, imu_placement
 from balance.robots import Robot
@@ -45,7 +45,8 @@ class PerceivingController:
             placement = imu_placement(robot, sensors.imu.body)
             assumed = config.estimator or Estimator()
             self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
-        self._errors: list[Array] = []
+        self._states: list[tuple[Array, Array, Array, Array]] = []
+        self._spreads: list[Array] = []
 
     path: SetpointPath
 
@@ -62,9 +63,8 @@ class PerceivingController:
             pose, velocity = self.estimator.update(
                 reading.joints, reading.gyro, reading.accel, reading.wrenches
             )
-            self._errors.append(
-                np.concatenate([base_error(pose, velocity, q, v), self.estimator.stds()])
-            )
+            self._states.append((pose, velocity, q[:7], v[:6]))
+            self._spreads.append(self.estimator.spread())
         seen_q = np.concatenate([pose, reading.joints])
         return self.law.step(seen_q, np.concatenate([velocity, reading.joint_velocities]), t)
 
@@ -75,12 +75,10 @@ class PerceivingController:
         Position m, rotation rad and velocity m/s, first the errors, then the filter's own standard
         deviations; world axes.
         """
-        return np.array(self._errors).reshape(-1, 18) if self.estimator is not None else None
-
-
-def base_error(pose: Array, velocity: Array, q: Array, v: Array) -> Array:
-    """Error (9,) of a base pose and velocity: position, rotation vector, velocity; world axes."""
-    R_est, R = pin.Quaternion(pose[3:7]).matrix(), pin.Quaternion(q[3:7]).matrix()
-    return np.concatenate(
-        [pose[:3] - q[:3], pin.log3(R_est @ R.T), R_est @ velocity[:3] - R @ v[:3]]
-    )
+        if self.estimator is None:
+            return None
+        if not self._states:
+            return np.zeros((0, 18))
+        states = np.array([np.concatenate(parts) for parts in self._states])
+        errors = base_errors(states[:, :13], states[:, 13:])
+        return np.concatenate([errors, plain_stds(np.array(self._spreads))], axis=1)

@@ -15,6 +15,7 @@ from balance.config import ExperimentConfig
 from balance.contacts import ContactSurface, centre_of_pressure
 from balance.controllers.setpoints import SetpointPath
 from balance.dynamics.placements import frame_points, joint_placements
+from balance.ground import GroundMotion
 from balance.pushes import Push
 from balance.robots import Robot
 
@@ -51,6 +52,9 @@ class Recording:
     end: str
     """Why the run ended: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
     timing: Mapping[str, Any] = field(default_factory=dict)
+    estimation: Array | None = None
+    """Errors of the estimated base and their standard deviations as the filter sees them (n, 18):
+    position m, rotation rad, velocity m/s, world axes; None if the law knew the true state."""
 
     @property
     def cop(self) -> Array:
@@ -76,13 +80,20 @@ class Derived:
     lowest_body: Array
 
 
-def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) -> Derived:
+def derive(
+    robot: Robot,
+    path: SetpointPath,
+    time: Array,
+    q: Array,
+    v: Array,
+    ground: GroundMotion | None = None,
+) -> Derived:
     """CoM error, rotation error, momentum and sole motion of every recorded state.
 
     The rotation error is the rotation vector from the desired to the actual base orientation, in
     the axes of the desired frame; lift is the highest corner of a sole above the ground and slip
-    the horizontal way of its centre from where it stood; ``lowest_body`` is the height of the
-    lowest joint that carries no sole.
+    the horizontal way of its centre from where it stood, both relative to the ground wherever that
+    has moved; ``lowest_body`` is the height of the lowest joint that carries no sole.
     """
     n, k = len(time), len(robot.soles)
     out = Derived(
@@ -102,7 +113,7 @@ def derive(robot: Robot, path: SetpointPath, time: Array, q: Array, v: Array) ->
         target = Rotation.from_quat([one.quaternion for one in desired])
         actual = Rotation.from_quat(q[rows, 3:7])
         out.rotation_error[rows] = (target.inv() * actual).as_rotvec()
-        out.sole_lift[rows], out.sole_slip[rows] = bodies.sole_motion()
+        out.sole_lift[rows], out.sole_slip[rows] = bodies.sole_motion(time[rows], ground)
         out.lowest_body[rows] = bodies.lowest()
     return out
 
@@ -133,9 +144,14 @@ class _Bodies:
             self._placements[i], com[i], momentum[i] = here, com_here, momentum_here
         return com, momentum
 
-    def sole_motion(self) -> tuple[Array, Array]:
+    def sole_motion(self, time: Array, ground: GroundMotion | None) -> tuple[Array, Array]:
         """Lift and slip of every sole (rows, k), m."""
-        points = [sole.points(self._placements) for sole in self._soles]
+        seen = self._placements
+        carried = seen if ground is None else ground.relative(time, seen)
+        points = [
+            sole.points(carried if ground and sole.name in ground.surfaces else seen)
+            for sole in self._soles
+        ]
         lift = [of_sole[:, 4:, 2].max(axis=1) for of_sole in points]
         slip = [
             np.hypot(*(of_sole[:, 3, :2] - start).T)
@@ -153,7 +169,7 @@ class _Sole:
 
     def __init__(self, robot: Robot, sole: ContactSurface) -> None:
         frame = robot.model.frames[sole.frame_id]
-        self._joint = frame.parentJoint
+        self.name, self._joint = sole.name, frame.parentJoint
         self._rows = frame_points(frame.placement * sole.placement, sole.corners)
         self._plane = sole.plane
 

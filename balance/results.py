@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 import balance
 from balance.config import ExperimentConfig, load_config
 from balance.errors import FileError, ResultError
+from balance.mismatch import simulated_robot
 from balance.pushes import make_pushes
 from balance.recording import Recording
 from balance.robots import Robot
@@ -77,7 +79,7 @@ def save_recording(
     work = Path()
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
-        (work / "config.yaml").write_text(_config_text(recording.config), encoding="utf-8")
+        (work / "config.yaml").write_text(config_text(recording.config), encoding="utf-8")
         summary = json.dumps(recording.summary(), indent=2) + "\n"
         (work / "summary.json").write_text(summary, encoding="utf-8")
         _write_log(recording, work / "log.parquet")
@@ -133,14 +135,14 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
     if not (folder / "log.parquet").is_file():
         raise ResultError(f"{folder} is not a result folder: it has no log.parquet")
     config = load_config(folder / "config.yaml")
-    robot = robot_of(config, robot_folders)
+    robot = simulated_robot(robot_of(config, robot_folders), config)
     try:
         table = pq.read_table(folder / "log.parquet")
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ResultError(f"{folder / 'log.parquet'} cannot be read: {reason}") from None
     arrays: dict[str, Any] = {}
-    for attribute, names in _blocks(robot):
+    for attribute, names in _blocks(robot, config.state == "estimated"):
         if attribute == "cop":  # follows from the contact wrenches
             continue
         missing = [name for name in names if name not in table.column_names]
@@ -150,25 +152,42 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
                 f"robot '{robot.name}' by this version of balance"
             )
         columns = [table.column(name).to_numpy() for name in names]
-        if not all(np.issubdtype(column.dtype, np.number) for column in columns):
-            raise ResultError(f"{folder / 'log.parquet'}: a column of '{attribute}' has no numbers")
+        kind = np.integer if attribute == "status" else np.number
+        for name, column in zip(names, columns, strict=True):
+            # Without load there is no contact wrench to be finite: a run may end in an explosion.
+            if not np.issubdtype(column.dtype, kind) or (
+                attribute != "contact_wrenches" and not np.isfinite(column).all()
+            ):
+                raise ResultError(
+                    f"{folder / 'log.parquet'}: column '{name}' has entries that are no numbers"
+                )
         arrays[attribute] = _shape(attribute, np.stack(columns, axis=1), len(robot.soles))
     metadata = table.schema.metadata or {}
     return Recording(
         config=config,
         robot=robot,
         pushes=tuple(make_pushes(config, robot)),
-        end=metadata.get(b"end", b"finished").decode(),
+        end=_end(metadata.get(b"end", b"finished").decode(errors="replace"), folder),
         timing=_timing(folder),
         **arrays,
     )
 
 
+def _end(text: str, folder: Path) -> str:
+    if not re.fullmatch(r"finished|fell at \d[\d.e+-]* s: .+|aborted: .+", text, re.DOTALL):
+        raise ResultError(f"{folder / 'log.parquet'} does not say how the run ended: '{text[:60]}'")
+    return text
+
+
 def _timing(folder: Path) -> dict[str, Any]:
     try:
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        return {key: summary[key] for key in ("control_step_us", "realtime_factor")}
-    except (OSError, ValueError, KeyError, TypeError):
+        step = summary["control_step_us"]
+        return {
+            "control_step_us": {name: float(step[name]) for name in ("median", "p99")},
+            "realtime_factor": float(summary["realtime_factor"]),
+        }
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ResultError(f"{folder / 'summary.json'} is missing or damaged") from None
 
 
@@ -180,7 +199,7 @@ def _shape(attribute: str, values: Array, soles: int) -> Array:
     return values
 
 
-def _blocks(robot: Robot) -> list[tuple[str, dict[str, str]]]:
+def _blocks(robot: Robot, estimated: bool) -> list[tuple[str, dict[str, str]]]:
     """Attribute of a recording, and its columns with their units."""
     joints = robot.joint_names
     soles = sole_labels(robot)
@@ -193,7 +212,7 @@ def _blocks(robot: Robot) -> list[tuple[str, dict[str, str]]]:
         pairs = list(forces_first)
         return {f"{prefix}_{sole}_{name}": unit for sole in soles for name, unit in pairs}
 
-    return [
+    blocks = [
         ("time", {"time": "s"}),
         ("com_error", columns("com_error", "m")),
         ("rotation_error", columns("rotation_error", "rad")),
@@ -223,6 +242,14 @@ def _blocks(robot: Robot) -> list[tuple[str, dict[str, str]]]:
             | columns("v", "rad/s", joints),
         ),
     ]
+    if estimated:
+        parts = (("position", "m"), ("rotation", "rad"), ("velocity", "m/s"))
+        names: dict[str, str] = {}
+        for kind in ("error", "std"):
+            for part, unit in parts:
+                names |= columns(f"estimate_{kind}_{part}", unit)
+        blocks.append(("estimation", names))
+    return blocks
 
 
 def sole_labels(robot: Robot) -> list[str]:
@@ -235,7 +262,7 @@ def _write_log(recording: Recording, path: Path) -> None:
     import pyarrow.parquet as pq
 
     fields, arrays = [], []
-    for attribute, columns in _blocks(recording.robot):
+    for attribute, columns in _blocks(recording.robot, recording.estimation is not None):
         values = np.asarray(getattr(recording, attribute)).reshape(
             recording.time.size, len(columns)
         )
@@ -247,7 +274,7 @@ def _write_log(recording: Recording, path: Path) -> None:
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
 
 
-def _config_text(config: ExperimentConfig) -> str:
+def config_text(config: ExperimentConfig) -> str:
     """The resolved configuration as YAML that ``balance run`` takes, with its provenance."""
     resolved = config.model_copy(update={"provenance": provenance()})
     body = yaml.safe_dump(

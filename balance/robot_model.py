@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
 from balance.dynamics.checks import frame_id, symmetrise
 from balance.errors import ConfigError, FrameError, RobotError, known_names
+from balance.urdf_files import check_references, parser_output, read_xml
 
 _RELATIVE_RANK_TOLERANCE = 1e-9  # smallest eigenvalue of a usable mass matrix, over the largest
 
 
-def read_model(urdf: Path, lock: Mapping[str, float]) -> pin.Model:
-    """The model of a URDF with a free-flyer root and the joints of ``lock`` fixed (rad)."""
-    # The XML is read here first, because Pinocchio's parser prints its complaints.
-    try:
-        root = ElementTree.parse(urdf).getroot()
-    except (ElementTree.ParseError, ValueError) as error:
-        raise RobotError(f"the URDF {urdf} is not valid XML: {error}") from None
-    if root.tag != "robot" or root.find("link") is None:
-        raise RobotError(f"the URDF {urdf} holds no <robot> with a <link>")
-    try:
-        model = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
-    except (ValueError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "not a URDF"
-        raise RobotError(f"the URDF {urdf} cannot be loaded: {reason}") from None
-    model = _lock(model, lock)
+def read_model(urdf: Path, lock: Mapping[str, float], packages: Sequence[Path]) -> pin.Model:
+    """The model of a URDF with a free-flyer root and the joints of ``lock`` fixed (rad).
+
+    ``packages`` are the folders that its meshes may be in.
+    """
+    check_references(read_xml(urdf), urdf, packages)
+    model = _lock(_parse(urdf), lock)
     _check_coordinates(model)
     _check_inertia(model)
     _check_efforts(model)
     return model
+
+
+def _parse(urdf: Path) -> pin.Model:
+    try:
+        with parser_output() as printed:
+            return pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+    except (ValueError, RuntimeError, IndexError) as error:
+        said = [line.partition("Error:")[2].strip() for line in printed if "Error:" in line]
+        reason = (said or str(error).strip().splitlines() or ["not a URDF"])[0]
+        raise RobotError(f"the URDF {urdf} cannot be loaded: {reason}") from None
+
+
+def turn_base(model: pin.Model, rpy: tuple[float, float, float]) -> pin.Model:
+    """``model`` with other axes of its base, whose orientation in those it has is ``rpy`` (rad).
+
+    Nothing but the coordinates of the free-flyer changes.
+    """
+    if not any(rpy):
+        return model
+    old = pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.zeros(3)).inverse()  # in the new axes
+    turned = model.copy()
+    turned.inertias[1] = old.act(model.inertias[1])
+    for joint in range(2, model.njoints):
+        if model.parents[joint] == 1:
+            turned.jointPlacements[joint] = old * model.jointPlacements[joint]
+    for index, frame in enumerate(model.frames):
+        # The frame of the free-flyer itself is its axes.
+        if frame.parentJoint == 1 and frame.type != pin.FrameType.JOINT:
+            turned.frames[index].placement = old * frame.placement
+    return turned
 
 
 def joint_id(model: pin.Model, name: str, key: str) -> int:

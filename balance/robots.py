@@ -17,7 +17,7 @@ from balance.contacts import ContactSurface
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.paths import data_folder
-from balance.robot_model import body_frame, joint_id, read_model
+from balance.robot_model import body_frame, joint_id, read_model, turn_base
 from balance.schema import Strict, load_yaml_mapping, validate
 
 Array = NDArray[np.float64]
@@ -65,12 +65,17 @@ class ImpedanceFile(Strict):
 
 
 class RobotFile(Strict):
-    """The schema of a robot's YAML file."""
+    """The schema of a robot's YAML file.
+
+    ``base_rpy`` turns the base's axes, rad, where those of the URDF are not x forwards, z upwards:
+    it is the orientation of the axes wanted in those given.
+    """
 
     name: str
     description: str = ""
     urdf: str | PackageModel
     base_body: str
+    base_rpy: Vector3 = (0.0, 0.0, 0.0)
     push_body: str
     soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
     surfaces: dict[str, SoleFile] = Field(default_factory=dict)
@@ -193,7 +198,7 @@ def load_robot(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Robot:
 
 def _build(spec: RobotFile, path: Path) -> Robot:
     urdf, packages = _find_urdf(spec.urdf, path)
-    model = read_model(urdf, spec.lock)
+    model = turn_base(read_model(urdf, spec.lock, packages), spec.base_rpy)
     model.name = spec.name
     for key in ("base_body", "push_body"):
         body_frame(model, getattr(spec, key), key)

@@ -49,7 +49,17 @@ def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]
     return seen
 
 
+def _no_plain_value(loader: _UniqueKeyLoader, node: yaml.Node) -> Any:
+    kind = node.tag.rpartition(":")[2]
+    raise yaml.constructor.ConstructorError(
+        None, None, f"a value of kind '{kind}' is not allowed here", node.start_mark
+    )
+
+
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+# Only what a resolved config can hold again: numbers, text, true, false, null, lists and mappings.
+for _kind in ("binary", "timestamp", "omap", "pairs", "set"):
+    _UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _no_plain_value)
 # YAML 1.1 reads "1e-6" as text because it lacks a dot; people who write gains expect a number.
 _UniqueKeyLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -95,9 +105,11 @@ def read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise FileError(f"{path} is a folder; a YAML file is needed")
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise FileError(f"{path} has {path.stat().st_size} bytes; at most {MAX_FILE_BYTES}")
-        return path.read_text(encoding="utf-8")
+        with open(path, "rb") as file:  # a device or pipe may not tell its size
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            raise FileError(f"{path} has more than {MAX_FILE_BYTES} bytes; this is no YAML file")
+        return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise FileError(f"{path} does not exist; check the path") from None
     except UnicodeDecodeError:

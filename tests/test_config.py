@@ -61,7 +61,7 @@ PUSH = "pushes.0"
         (f"{PUSH}.force_N", 5.0, ["'pushes.0.force_N'", "valid: axes, body", "energy_J, mass_kg"]),
         ("robot", MISSING, ["key 'robot' is missing"]),
         ("controller.law", MISSING, ["'controller' needs a key 'law'"]),
-        ("controller.gains.D", MISSING, ["key 'controller.gains.D' is missing"]),
+        ("controller.gains.D", MISSING, ["'controller.gains'", "the key D is missing"]),
         (f"{PUSH}.type", MISSING, ["'pushes.0' needs a key 'type'"]),
         # wrong types
         ("duration_s", "long", ["'duration_s' = 'long'", "a number"]),

@@ -18,11 +18,15 @@ LAYERS = (
     ("contacts", "robot_model"),
     ("robots",),
     ("config",),
-    ("qp", "stance"),
-    ("controllers", "plants", "pushes"),
+    ("qp", "stance", "joint_values"),
+    ("ground",),
+    ("mismatch",),
+    ("controllers", "plants", "pushes", "estimation"),
     ("recording", "metrics", "demand"),  # a recording judges itself: Recording.summary()
+    ("perception",),  # sensors of a plant, an estimate, and a law
     ("experiment",),
     ("results",),
+    ("linear",),
     ("theory", "studies", "plots"),
     ("live", "terminal"),
     ("cli",),
@@ -32,6 +36,8 @@ RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
 # Rooms of one rank that must not know each other.
 STRANGERS = (
     ("plants", "controllers"),
+    ("estimation", "controllers"),
+    ("estimation", "plants"),
     ("pushes", "controllers"),
     ("qp", "stance"),
     ("contacts", "robot_model"),

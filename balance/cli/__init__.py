@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from balance.cli import compare, experiments, studies, tune
+from balance.cli import compare, experiments, explain, live, studies, tune
 from balance.errors import BalanceError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for group in (experiments, studies, compare, tune):
+for group in (experiments, studies, compare, tune, live, explain):
     group.register(app)
 
 
@@ -37,6 +37,8 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:  # click's usage errors carry their own message
         if hasattr(error, "format_message"):
-            print(f"balance: {error.format_message()}", file=sys.stderr)
+            message = error.format_message()
+            prefix = "" if message.startswith("Usage:") else "balance: "
+            print(f"{prefix}{message}", file=sys.stderr)
             sys.exit(2)
         raise

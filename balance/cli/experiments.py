@@ -40,6 +40,9 @@ def run(
     render: Annotated[
         Path | None, typer.Option("--render", metavar="FILE", help="Draw a film, .mp4 or .gif.")
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run and draw again whenever the file is saved.")
+    ] = False,
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
     from balance.config import find_config, load_config, parse_overrides
@@ -48,6 +51,13 @@ def run(
     from balance.terminal import console, progress_bar, result_table
 
     path = find_config(config)
+    if watch:
+        from balance.cli.watch import run_and_watch
+
+        folder = out or Path("results") / f"{path.stem}-watched"
+        check_output(folder, overwrite or out is None)
+        run_and_watch(path, parse_overrides(set_ or []), folder, robots or [], pdf)
+        return
     loaded = load_config(path, parse_overrides(set_ or []))
     folder = out or free_folder(Path("results"), path.stem)
     check_output(folder, overwrite)

@@ -1,4 +1,4 @@
-"""The commands about gains: tune and explain."""
+"""The command ``balance tune``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from balance.cli.studies import (
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands to ``app``."""
-    for command in (tune,):
-        app.command()(command)
+    """Add the command to ``app``."""
+    app.command()(tune)
 
 
 def tune(

@@ -49,6 +49,11 @@ class RangeAxis(Strict):
                 f"the range of '{self.key}' from {self.start} to {self.stop} by steps of "
                 f"{self.step} is empty"
             )
+        if self.step is not None and (self.stop - self.start) / self.step > MAX_CELLS:
+            raise ValueError(
+                f"the range of '{self.key}' from {self.start} to {self.stop} by steps of "
+                f"{self.step} has more than {MAX_CELLS} values"
+            )
         if self.count == 1 and self.start != self.stop:
             raise ValueError(
                 f"the range of '{self.key}' from {self.start} to {self.stop} needs a count of at "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from balance.config.tasks import FrameTask, check_priorities, check_weights
-from balance.config.values import Gain, NonNegative, Positive, Vector3
+from balance.config.values import Gain, NonNegative, Positive, PositiveVector3, Vector3
 from balance.schema import Strict
 
 LAWS: dict[str, str] = {
@@ -30,43 +29,57 @@ class Build(Strict):
     com_height_m: Positive
 
 
+class Oscillator(Strict):
+    """A natural frequency (undamped, Hz) and a damping ratio, one for all axes or one for each."""
+
+    frequency_hz: Positive | PositiveVector3
+    damping_ratio: Positive | PositiveVector3
+
+
 class Gains(Strict):
     """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1).
 
-    With ``designed_for`` they are meant for a robot of that build and are scaled to the actual one
-    by mass and size.
+    In place of K_P and K_D, ``com`` says in physical terms how the CoM shall return; in place of
+    K_R and D, ``rotation`` says it of the base.  They are converted with the robot's mass and its
+    locked inertia.  With ``designed_for`` the gains are meant for a robot of that build and are
+    scaled to the actual one by mass and size.
     """
 
-    K_P: Gain
-    K_D: Gain
-    K_R: Gain
-    D: Gain
+    K_P: Gain | None = None
+    K_D: Gain | None = None
+    com: Oscillator | None = None
+    K_R: Gain | None = None
+    D: Gain | None = None
+    rotation: Oscillator | None = None
     designed_for: Build | None = None
 
-
-GRAVITY = 9.81  # m/s^2
-INERTIA_RATIOS = (0.24, 0.22, 0.05)  # I / (m z^2) about x, y, z of a usual humanoid
-
-
-def gains_for(frequency: float, damping_ratio: float) -> Gains:
-    """Gains with which CoM and base return like oscillators of one frequency and damping ratio.
-
-    ``frequency`` is the undamped natural one in units of sqrt(g / z), the rate at which a robot of
-    CoM height z falls.  On a robot of mass m and locked inertia I it is met by K_P = m omega^2,
-    K_D = 2 zeta omega, K_R = I omega^2 and D = 2 zeta omega, with omega = frequency * sqrt(g / z).
-    The gains are those of a robot of 1 kg and 1 m with the ``INERTIA_RATIOS``, and ``designed_for``
-    scales them to any other; the shipped robots differ from those ratios by up to 37 %, hence from
-    the frequency of rotation by up to 17 %.
-    """
-    omega = frequency * math.sqrt(GRAVITY)
-    rate = 2.0 * damping_ratio * omega
-    x, y, z = (ratio * omega**2 for ratio in INERTIA_RATIOS)
-    build = Build(mass_kg=1.0, com_height_m=1.0)
-    return Gains(K_P=omega**2, K_D=rate, K_R=(x, y, z), D=rate, designed_for=build)
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        for stiffness, rate, physical in (("K_P", "K_D", "com"), ("K_R", "D", "rotation")):
+            given = [key for key in (stiffness, rate) if getattr(self, key) is not None]
+            if getattr(self, physical) is not None and given:
+                raise ValueError(
+                    f"the keys {' and '.join(given)} and {physical} say the same thing; give "
+                    f"{stiffness} and {rate}, or {physical} with frequency_hz and damping_ratio"
+                )
+            if getattr(self, physical) is None and len(given) < 2:
+                lacking = rate if stiffness in given else stiffness
+                raise ValueError(
+                    f"the key {lacking} is missing; give {stiffness} and {rate}, or {physical} "
+                    "with frequency_hz and damping_ratio"
+                )
+        return self
 
 
-DEFAULT_GAINS = gains_for(math.sqrt(2.0), 1.0)
-"""sqrt(2) times as fast as the fall and critically damped, for CoM and rotation alike."""
+RETURN = Oscillator(frequency_hz=0.7, damping_ratio=1.0)
+DEFAULT_GAINS = Gains(
+    com=RETURN, rotation=RETURN, designed_for=Build(mass_kg=1.0, com_height_m=1.0)
+)
+"""CoM and base return 1.4 times as fast as the robot falls, critically damped, on any robot.
+
+The natural frequency is 0.7 Hz for a CoM height of 1 m and scales with 1 / sqrt(z), like the rate
+sqrt(g / z) of the fall; mass plays no part.
+"""
 
 
 class ContactAssumptions(Strict):
@@ -215,9 +228,33 @@ class HierarchicalLaw(LawBase):
 
 
 class CaptureLaw(LawBase):
-    """Capture point, with hips and arms when the soles are used up."""
+    """Capture point, with hips and arms when the soles are used up.
+
+    Rates are in units of omega = sqrt(g / z), the rate at which the robot falls, so that one set of
+    numbers suits robots of any size.
+
+    ``max_lean_rad`` is how far the base may roll and pitch as a flywheel, ``arm_share`` the share
+    of their range that arms may use for it.  ``lean_rate`` and ``momentum_rate`` are the rates at
+    which the lean and its momentum reach their targets, ``braking`` the moment, in units of
+    m g z, that is counted on to stop the lean.  ``lean_reserve`` is by how much more than needed
+    the body leans, as a share of the capture point's distance.  ``cop_reserve_m`` is what the
+    target of the centre of pressure keeps from the edge that ``contacts.cop_margin_m`` leaves, and
+    ``crouch`` by how much the CoM sinks, in CoM heights for one radian of lean, squared.
+    ``joint_friction`` is the viscous friction of the joints, N m s/rad, that the law makes up for.
+    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
+    """
 
     law: Literal["capture"]
+    max_lean_rad: tuple[Positive, Positive] = (0.8, 0.65)
+    arm_share: Annotated[float, Field(ge=0, le=1)] = 0.4
+    lean_rate: Positive = 3.0
+    momentum_rate: Positive = 12.0
+    braking: tuple[Positive, Positive] = (0.17, 0.1)
+    lean_reserve: NonNegative = 0.1
+    cop_reserve_m: NonNegative = 0.003
+    crouch: NonNegative = 0.085
+    joint_friction: NonNegative = 0.0
+    contact_damping: NonNegative = 40.0
 
 
 def _known_law(value: Any) -> Any:

@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Vector3 = tuple[float, float, float]
+PositiveVector3 = tuple[Positive, Positive, Positive]
 
 
 def _gain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from balance.controllers.support import Support
 from balance.dynamics.checks import symmetrise
@@ -32,16 +33,11 @@ class ContactDamping:
 
     def __init__(self, support: Support, rate: float) -> None:
         self._support = support
-        self._dampers = [rate * inertia for inertia in _apparent_inertias(support)]
+        self._dampers = rate * block_diag(*_apparent_inertias(support))
 
     def wrenches(self, v: Array) -> Array:
-        """Wrenches (k, 6) of the dampers on the contacts, in the contacts' frames, at ``v``."""
-        result = np.empty((len(self._dampers), 6))
-        for i, (damper, contact) in enumerate(
-            zip(self._dampers, self._support.contacts, strict=True)
-        ):
-            result[i] = -damper.dot(contact.velocity(self._support.J, v))
-        return result
+        """Wrenches (6 k,) of the dampers on the contacts, in the contacts' frames, at ``v``."""
+        return self._dampers.dot(self._support.J_c.dot(-v))
 
 
 def _apparent_inertias(support: Support) -> list[Array]:

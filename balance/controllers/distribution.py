@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from balance.config import ContactAssumptions, WrenchQP
 from balance.contacts import WrenchCone, friction_pyramid, wrench_cone
-from balance.errors import ConfigError, InputError, QPError
+from balance.errors import ConfigError, InputError, QPError, RobotError
 from balance.qp import make_solver
 from balance.qp.wrenches import WrenchDistribution
 from balance.robots import Robot
@@ -31,7 +31,11 @@ def contact_cones(robot: Robot, contacts: ContactAssumptions) -> list[WrenchCone
 def make_distribution(
     robot: Robot, contacts: ContactAssumptions, qp: WrenchQP
 ) -> WrenchDistribution:
-    """The contact-wrench QP of a robot's contacts."""
+    """The contact-wrench QP of a robot's contacts, of which it must have one."""
+    if not robot.soles:
+        raise RobotError(
+            f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
+        )
     try:
         solver = make_solver(qp.solver)
     except QPError as error:

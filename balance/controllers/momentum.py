@@ -10,8 +10,8 @@ from scipy.linalg.lapack import dposv
 
 from balance.config import ExperimentConfig, MomentumLaw
 from balance.controllers.desired_momentum import desired_angular_momentum_rate
+from balance.controllers.feedback import Feedback
 from balance.controllers.inverse_dynamics import InverseDynamics
-from balance.controllers.orientation import relative_quaternion, spring_torque
 from balance.controllers.setpoints import Desired
 from balance.controllers.wrench_law import WrenchLaw
 from balance.robots import Robot
@@ -58,23 +58,17 @@ class MomentumController(WrenchLaw):
                 self.support, impedance.frequency_hz, impedance.damping_ratio
             )
         self._data = robot.model.createData()
+        self._feedback = Feedback(self.K_P, self.K_D, self.K_R, self.D, self.support.weight)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """The right side of (38), without Lambda_h."""
         support = self.support
-        momentum = support.momentum
-        linear, angular = momentum[:3], momentum[3:]
+        wanted = self._feedback.wrench(desired, support.com, support.momentum, q[3:7])
         if desired.moving:
-            linear = linear - support.mass * desired.com_velocity
-            angular = angular - support.locked_inertia @ desired.angular_velocity
-        wanted = np.empty(6)
-        wanted[:3] = support.weight - self.K_P.dot(support.com - desired.com)
-        wanted[:3] -= self.K_D.dot(linear)
-        delta, eps = relative_quaternion(desired.quaternion, q[3:7])
-        wanted[3:] = desired.rotation.dot(spring_torque(self.K_R, delta, eps))
-        wanted[3:] -= self.D.dot(angular)
-        if desired.moving:
-            wanted[:3] += support.mass * desired.com_acceleration
+            mass, inertia = support.mass, support.locked_inertia
+            wanted[:3] += self.K_D.dot(mass * desired.com_velocity)
+            wanted[:3] += mass * desired.com_acceleration
+            wanted[3:] += self.D.dot(inertia.dot(desired.angular_velocity))
             if self._inverse_dynamics is not None:
                 wanted[3:] += desired_angular_momentum_rate(
                     self.robot.model, self._data, q, v, desired
@@ -87,11 +81,10 @@ class MomentumController(WrenchLaw):
             return self._inverse_dynamics.torques(q, v, wrenches)
         return super().torques(wrenches, q, v)
 
-    def balancing_torques(self, wrenches: Array) -> Array:
-        """tau = -sum_i J_iq_bar^T w_i, with J_iq_bar the joint columns of J_i A_Q^-1 (25)."""
+    def carried(self, wrenches: Array) -> Array:
+        """Lambda_h times the sum of the wrenches at the CoM (6,)."""
         support = self.support
         total = support.G.dot(wrenches.ravel())
-        scaled = np.empty(6)
-        scaled[:3] = total[:3] / support.mass
-        scaled[3:] = dposv(support.locked_inertia, total[3:])[1]
-        return np.asarray(scaled.dot(support.A_q) - support.joint_torques(wrenches))
+        total[:3] /= support.mass
+        total[3:] = dposv(support.locked_inertia, total[3:])[1]
+        return total

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.feedback import Feedback
 from balance.controllers.setpoints import Desired
-from balance.controllers.velocity_feedback import orientation_torque, velocity_gains
+from balance.controllers.velocity_feedback import velocity_gains
 from balance.controllers.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -35,28 +36,31 @@ class OttController(WrenchLaw):
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)
         self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
+        self._feedback = Feedback(
+            self.K_P, self.K_D_velocity, self.K_R, self.D_omega, self.support.weight
+        )
+        self._rates = np.zeros(6)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """The right side of (36)."""
-        support = self.support
-        velocity = support.momentum[:3] / support.mass
-        wanted = np.empty(6)
-        wanted[:3] = support.weight - self.K_P.dot(support.com - desired.com)
-        wanted[:3] -= self.K_D_velocity.dot(velocity - desired.com_velocity)
-        wanted[:3] += support.mass * desired.com_acceleration
-        omega = support.data.oMi[1].rotation.dot(v[3:6])
-        wanted[3:] = orientation_torque(self.K_R, self.D_omega, desired, q[3:7], omega)
+        support, rates = self.support, self._rates
+        np.divide(support.momentum[:3], support.mass, out=rates[:3])
+        rates[3:] = support.R_WB.dot(v[3:6])
+        wanted = self._feedback.wrench(desired, support.com, rates, q[3:7])
+        if desired.moving:
+            wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
+            wanted[:3] += support.mass * desired.com_acceleration
+            wanted[3:] += self.D_omega.dot(desired.angular_velocity)
         return wanted
 
-    def balancing_torques(self, wrenches: Array) -> Array:
-        """tau = -sum_i J_iq_breve^T w_i, with J_iq_breve the joint columns of (35).
+    def carried(self, wrenches: Array) -> Array:
+        """The contact forces over the mass (6,): tau = -sum_i J_iq_breve^T w_i of (35).
 
         At constant velocity of the CoM and constant angular velocity of the base, a moving joint
         shifts the base by -A_pq dq / m; therefore sum_i J_iq_breve^T w_i is sum_i J_iq^T w_i less
         A_pq^T f / m, with f the sum of the contact forces.
         """
         support = self.support
-        force = support.G[:3].dot(wrenches.ravel())
-        return np.asarray(
-            force.dot(support.A_q[:3]) / support.mass - support.joint_torques(wrenches)
-        )
+        carried = np.zeros(6)
+        carried[:3] = support.G[:3].dot(wrenches.ravel()) / support.mass
+        return carried

@@ -15,41 +15,53 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
+_CROSS = np.zeros((3, 3, 3))  # _CROSS.dot(a) is the matrix of the cross product with a
+for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    _CROSS[_i, _k, _j], _CROSS[_k, _i, _j] = 1.0, -1.0
+
 
 class Support:
-    """CoM, momentum, contact poses and grasp map of a robot at the current state.
+    """CoM, momentum, contact Jacobian and grasp map of a robot at the current state.
 
     ``com`` (3,) m, ``momentum`` (6,) kg m/s and kg m^2/s about the CoM, ``A`` (6, nv) centroidal
-    momentum matrix, ``J`` (6, nv) joint Jacobian at the world origin, ``G`` (6, 6 k) the map of
-    contact wrenches in surface frames to their sum at the CoM; world axes.
+    momentum matrix, ``R_WB`` (3, 3) orientation of the base, ``G`` (6, 6 k) the map of contact
+    wrenches in surface frames to their sum at the CoM, all in world axes; ``J_c`` (6 k, nv) the
+    Jacobian of the contacts in surface frames.  ``A_q`` and ``J_q`` are the joints' columns.
     """
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
+        model, data, k = self.model, self.data, len(robot.soles)
         self.mass = robot.mass
-        self.weight = -robot.mass * np.array(self.model.gravity.linear)
-        self.contacts = [
-            ContactState(robot.model, surface, index) for index, surface in enumerate(robot.soles)
+        self.weight = -robot.mass * np.array(model.gravity.linear)
+        # Views of Pinocchio's memory.
+        self.A, self._J, self.com, self.momentum = data.Ag, data.J, data.com[0], data.hg.vector
+        self.A_q, self.R_WB = self.A[:, 6:], data.oMi[1].rotation
+        self._locked = data.Ig
+        # Contact wrenches at the world's origin, and from there to the CoM.
+        self._at_origin, self._to_com = np.zeros((6, 6 * k)), np.eye(6)
+        self._contacts = [
+            _Contact(model, data, surface, self._at_origin[:, 6 * i : 6 * i + 6])
+            for i, surface in enumerate(robot.soles)
         ]
-        pin.ccrba(self.model, self.data, robot.q_nominal, np.zeros(self.model.nv))
-        self.A, self.J, self.com = self.data.Ag, self.data.J, self.data.com[0]
-        self.A_q = self.A[:, 6:]
-        self._momentum, self._locked = self.data.hg, self.data.Ig
-        for contact in self.contacts:
-            contact.connect(self.data)
-        self.G = np.zeros((6, 6 * len(self.contacts)))
-        self.update(robot.q_nominal, np.zeros(self.model.nv))
+        self.G, self.J_c = np.zeros((6, 6 * k)), np.zeros((6 * k, model.nv))
+        self.J_q = self.J_c[:, 6:]
+        self._moves = np.repeat([contact.moved_by for contact in self._contacts], 6, axis=0)
+        """One where a coordinate moves a contact, zero elsewhere (6 k, nv)."""
+        self.moving = np.flatnonzero(self._moves.any(axis=0))
+        """Indices of the coordinates, base first, that move some contact."""
+        self.update(robot.q_nominal, np.zeros(model.nv))
 
     def update(self, q: Array, v: Array) -> None:
         """Evaluate everything at configuration ``q`` and velocity ``v``."""
         pin.ccrba(self.model, self.data, q, v)
-        for contact in self.contacts:
-            contact.fill(self.G, self.com)
-
-    @property
-    def momentum(self) -> Array:
-        """Linear and angular momentum about the CoM (6,)."""
-        return self._momentum.vector
+        for contact in self._contacts:
+            contact.update()
+        self._to_com[3:, :3] = _CROSS.dot(-self.com)
+        np.dot(self._to_com, self._at_origin, out=self.G)
+        # Pinocchio's joint Jacobian is taken at the world's origin.
+        np.dot(self._at_origin.T, self._J, out=self.J_c)
+        self.J_c *= self._moves
 
     @property
     def locked_inertia(self) -> Array:
@@ -58,60 +70,31 @@ class Support:
 
     def joint_torques(self, wrenches: Array) -> Array:
         """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches with the base held."""
-        torques = np.zeros(self.model.nv - 6)
-        for contact, wrench in zip(self.contacts, wrenches, strict=True):
-            torques[contact.joints] += contact.joint_torques(self.J, wrench)
-        return torques
+        return wrenches.ravel().dot(self.J_q)
 
 
-class ContactState:
-    """Pose of one contact surface, and the joints that move it."""
+class _Contact:
+    """One contact surface; writes the map of its wrench to the world's origin."""
 
-    def __init__(self, model: pin.Model, surface: ContactSurface, index: int) -> None:
+    def __init__(
+        self, model: pin.Model, data: pin.Data, surface: ContactSurface, at_origin: Array
+    ) -> None:
         frame = model.frames[surface.frame_id]
-        self.joint = frame.parentJoint
-        X_JS = frame.placement * surface.placement
-        self._R_JS, self._p_JS = X_JS.rotation.copy(), X_JS.translation.copy()
-        self._columns = np.array(
-            [model.joints[j].idx_v for j in model.supports[self.joint] if j > 1], dtype=np.intp
-        )
-        self.joints = self._columns - 6
-        self._moving = np.concatenate([np.arange(6), self._columns])
-        self._block = slice(6 * index, 6 * index + 6)
-        self.R_WS, self.p_WS = np.empty((3, 3)), np.empty(3)
+        self._X_WJ = data.oMi[frame.parentJoint]  # follows the data
+        self._X_JS = frame.placement * surface.placement
+        self._at_origin = at_origin
+        self.moved_by = np.zeros(model.nv)
+        for joint in list(model.supports[frame.parentJoint])[1:]:
+            columns = model.joints[joint].idx_v, model.joints[joint].idx_v + model.joints[joint].nv
+            self.moved_by[slice(*columns)] = 1.0
 
-    def connect(self, data: pin.Data) -> None:
-        """Take lasting views of the pose in ``data``."""
-        placement = data.oMi[self.joint]
-        self._R_WJ, self._p_WJ = placement.rotation, placement.translation
-
-    def fill(self, G: Array, com: Array) -> None:
-        """Update the pose and write this contact's columns of the grasp map."""
-        np.dot(self._R_WJ, self._R_JS, out=self.R_WS)
-        self.p_WS = self._R_WJ.dot(self._p_JS) + self._p_WJ
-        block = G[:, self._block]
-        block[:3, :3] = self.R_WS
-        block[3:, 3:] = self.R_WS
-        block[3:, :3] = cross_matrix(self.p_WS - com).dot(self.R_WS)
-
-    def joint_torques(self, J: Array, wrench: Array) -> Array:
-        """J_iq^T w_i on the joints that move this contact; J is taken at the world origin."""
-        force = self.R_WS.dot(wrench[:3])
-        moment = self.R_WS.dot(wrench[3:]) + cross_matrix(self.p_WS).dot(force)
-        columns = J[:, self._columns]
-        return np.asarray(force.dot(columns[:3]) + moment.dot(columns[3:]))
-
-    def velocity(self, J: Array, v: Array) -> Array:
-        """Linear and angular velocity (6,) of this contact in its own frame."""
-        twist = J[:, self._moving].dot(v[self._moving])
-        linear = twist[:3] - cross_matrix(self.p_WS).dot(twist[3:])
-        return np.concatenate([linear.dot(self.R_WS), twist[3:].dot(self.R_WS)])
+    def update(self) -> None:
+        self._at_origin[:] = (self._X_WJ * self._X_JS).toDualActionMatrix()
 
 
 def cross_matrix(a: Array) -> Array:
     """(3, 3) matrix of the cross product with ``a``."""
-    x, y, z = a
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return _CROSS.dot(a)
 
 
 def supporting_joints(robot: Robot) -> NDArray[np.intp]:

@@ -19,7 +19,6 @@ from balance.controllers.setpoints import Desired, SetpointPath
 from balance.controllers.task_stack import TaskStack, make_tasks
 from balance.controllers.tasks import PostureTask
 from balance.controllers.whole_body import WholeBody
-from balance.errors import RobotError
 from balance.qp import make_solver
 from balance.robots import Robot
 
@@ -47,13 +46,9 @@ class TaskLaw(ABC):
         contact_damping: float,
     ) -> None:
         """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
-        if not robot.soles:
-            raise RobotError(
-                f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
-            )
+        self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.body = robot, WholeBody(robot, contact_damping)
         self.solver = make_solver(law.qp.solver)
-        self.distribution = make_distribution(robot, law.contacts, law.qp)
         # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))

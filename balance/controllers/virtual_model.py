@@ -9,9 +9,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.feedback import Feedback
 from balance.controllers.setpoints import Desired
 from balance.controllers.support import cross_matrix
-from balance.controllers.velocity_feedback import orientation_torque, velocity_gains
+from balance.controllers.velocity_feedback import velocity_gains
 from balance.controllers.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -41,30 +42,31 @@ class VirtualModelController(WrenchLaw):
         super().__init__(config, robot)
         self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self._feedback = Feedback(self.K_P, self.K_D_velocity, self.K_R, self.D_omega, np.zeros(3))
+        self._rates = np.zeros(6)
+        self._gravity = np.append(self.support.weight / robot.mass, np.zeros(3))
         self.p_BP = R_WB.T @ (robot.com() - robot.q_nominal[:3])
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
-        support = self.support
-        R_WB = support.data.oMi[1].rotation
-        arm = R_WB.dot(self.p_BP)
-        omega = R_WB.dot(v[3:6])
-        position = q[:3] + arm
-        velocity = R_WB.dot(v[:3]) + cross_matrix(omega).dot(arm)
-        force = -self.K_P.dot(position - desired.com)
-        force -= self.K_D_velocity.dot(velocity - desired.com_velocity)
-        torque = orientation_torque(self.K_R, self.D_omega, desired, q[3:7], omega)
-        wanted = np.empty(6)
-        wanted[:3] = support.weight + force
-        wanted[3:] = cross_matrix(position - support.com).dot(force) + torque
+        support, rates = self.support, self._rates
+        R_WB = support.R_WB
+        arm, omega = R_WB.dot(self.p_BP), R_WB.dot(v[3:6])
+        point = q[:3] + arm
+        rates[:3] = R_WB.dot(v[:3]) + cross_matrix(omega).dot(arm)
+        rates[3:] = omega
+        wanted = self._feedback.wrench(desired, point, rates, q[3:7])
+        if desired.moving:
+            wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
+            wanted[3:] += self.D_omega.dot(desired.angular_velocity)
+        wanted[3:] += cross_matrix(point - support.com).dot(wanted[:3])
+        wanted[:3] += support.weight
         return wanted
 
-    def balancing_torques(self, wrenches: Array) -> Array:
-        """tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
+    def carried(self, wrenches: Array) -> Array:
+        """Gravity (6,): tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
 
         The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no
         torque of its own, and gravity at all links is the weight at the CoM.
         """
-        support = self.support
-        gravity = support.weight.dot(support.A_q[:3]) / support.mass
-        return np.asarray(gravity - support.joint_torques(wrenches))
+        return self._gravity

@@ -56,7 +56,7 @@ class WholeBody(Support):
         k, nv = len(robot.soles), model.nv
         self.q, self.v = robot.q_nominal, np.zeros(nv)
         self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
-        self.J_c, self.drift = np.zeros((6 * k, nv)), np.zeros(6 * k)
+        self.drift = np.zeros(6 * k)
         self.momentum_drift = np.zeros(6)
         # crba fills the upper triangle only; half of the diagonal comes from each side.
         self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
@@ -66,14 +66,6 @@ class WholeBody(Support):
             (frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
-        self._moves = np.zeros((6 * k, nv))
-        """One where a joint moves a contact, zero elsewhere."""
-        for index, frame in enumerate(frames):
-            for joint in list(model.supports[frame.parentJoint])[1:]:
-                columns = slice(model.joints[joint].idx_v, model.joints[joint].idx_v + _dof(joint))
-                self._moves[6 * index : 6 * index + 6, columns] = 1.0
-        self.moving = np.flatnonzero(self._moves.any(axis=0))
-        """Indices of the coordinates, base first, that move some contact."""
         super().__init__(robot)
 
     def update(self, q: Array, v: Array) -> None:
@@ -85,13 +77,10 @@ class WholeBody(Support):
         self.bias = pin.nonLinearEffects(model, data, q, v)
         pin.forwardKinematics(model, data, q, v, self._rest)
         super().update(q, v)
-        self._fill_contacts()
+        self._fill_drift()
         self._fill_momentum_drift()
 
-    def _fill_contacts(self) -> None:
-        J_G = self.J.copy()
-        J_G[:3] -= cross_matrix(self.com).dot(self.J[3:])
-        np.multiply(self.G.T.dot(J_G), self._moves, out=self.J_c)
+    def _fill_drift(self) -> None:
         for index, (joint, placement) in enumerate(self._attached):
             # The classical acceleration is that of the surface's points, unlike the spatial one.
             drift = pin.getFrameClassicalAcceleration(
@@ -102,7 +91,7 @@ class WholeBody(Support):
 
     def _fill_momentum_drift(self) -> None:
         """The unactuated rows of the equation of motion, carried from the base to the CoM."""
-        R_WB = self.data.oMi[1].rotation
+        R_WB = self.R_WB
         force, moment = R_WB.dot(self.bias[:3]), R_WB.dot(self.bias[3:6])
         self.momentum_drift[:3] = force - self.weight
         self.momentum_drift[3:] = moment + cross_matrix(self.q[:3] - self.com).dot(force)
@@ -110,8 +99,3 @@ class WholeBody(Support):
     def equations(self) -> MotionEquations:
         """The equations in Pinocchio's velocity coordinates."""
         return MotionEquations(self.M, self.bias, self.J_c, self.drift, self.moving)
-
-
-def _dof(joint: int) -> int:
-    """Degrees of freedom of a joint: the root is a free flyer, the others have one."""
-    return 6 if joint == 1 else 1

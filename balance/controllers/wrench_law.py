@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -27,15 +28,16 @@ class WrenchLaw(ABC):
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = config.controller
+        self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.support = robot, Support(robot)
         self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)
-        self.distribution = make_distribution(robot, law.contacts, law.qp)
         impedance = law.impedance or robot.impedance
         self.posture = PostureImpedance(robot, impedance.frequency_hz, impedance.damping_ratio)
         self.contact_damping = ContactDamping(self.support, law.contact_damping)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
-        self.limits = robot.effort_limits
+        self._highest = robot.effort_limits
+        self._lowest = -self._highest
         # The regularisation of the QP alone leaves some 1e-5 of the weight unmet.
         self._negligible = 1e-4 * float(np.linalg.norm(self.support.weight))
         self._last_wrenches = self.distribution.even_share(
@@ -53,7 +55,7 @@ class WrenchLaw(ABC):
 
         Without a usable state the last torques are repeated.
         """
-        if not np.isfinite(q.sum() + v.sum()):
+        if not math.isfinite(q.dot(q) + v.dot(v)):
             return self._repeat(ControlStatus.BAD_STATE)
         self.support.update(q, v)
         wanted = self.wanted_wrench(self.path.at(t), q, v)
@@ -67,8 +69,8 @@ class WrenchLaw(ABC):
             status |= ControlStatus.WRENCH_LIMITED
         self._last_wrenches = wrenches
         torques = self.torques(wrenches, q, v)
-        limited = np.minimum(np.maximum(torques, -self.limits), self.limits)
-        if (limited != torques).any():
+        limited = np.minimum(np.maximum(torques, self._lowest), self._highest)
+        if np.count_nonzero(limited != torques):
             status |= ControlStatus.TORQUE_LIMITED
         self._last_torques = limited
         return ControlOutput(limited, wrenches, status, solution.active, solution.residual)
@@ -79,14 +81,24 @@ class WrenchLaw(ABC):
         return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
 
     def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
-        """All joint torques (nj,): of contact wrenches, posture and contact dampers."""
-        torques = self.balancing_torques(wrenches) + self.posture.torque(q[7:], v[6:])
-        return torques + self.support.joint_torques(self.contact_damping.wrenches(v))
+        """All joint torques (nj,): of contact wrenches, posture and contact dampers.
+
+        The wrenches take tau = x^T A_q - sum_i J_iq^T w_i with x = :meth:`carried`.
+        """
+        support = self.support
+        torques = self.carried(wrenches).dot(support.A_q)
+        torques -= support.joint_torques(wrenches.ravel() - self.contact_damping.wrenches(v))
+        torques += self.posture.torque(q[7:], v[6:])
+        return torques
 
     @abstractmethod
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """Wanted wrench at the CoM (6,), N and N m in world axes."""
 
     @abstractmethod
-    def balancing_torques(self, wrenches: Array) -> Array:
-        """Joint torques (nj,), N m, that produce the contact wrenches (k, 6)."""
+    def carried(self, wrenches: Array) -> Array:
+        """What the law takes the contact wrenches (k, 6) to carry along: x (6,), m/s^2 and 1/s^2.
+
+        A joint that moves takes its share A_q of the momentum with it, while the base, which has no
+        motor, is taken to move such that x^T A v stays.
+        """

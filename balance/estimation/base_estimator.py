@@ -97,9 +97,10 @@ class BaseEstimator:
         )
         return pin.SE3ToXYZQUAT(pose), np.asarray(self._X_BI.toActionMatrix() @ velocity)
 
-    def stds(self) -> Array:
-        """Standard deviations (9,) of position, rotation and velocity errors in world axes."""
-        return np.sqrt(np.diag(self.filter.body_covariance()))
+    def spread(self) -> Array:
+        """What :func:`balance.estimation.errors.plain_stds` needs, in one row (87,)."""
+        f = self.filter
+        return np.concatenate([f.position, f.velocity, f.covariance[:9, :9].ravel()])
 
 
 class LegKinematics:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 Array = NDArray[np.float64]
 
@@ -44,15 +45,21 @@ class InvariantFilter:
         self.gyro_noise = self.accel_noise = 0.0
         self.covariance = np.zeros((BODY + 6 * k + 6, BODY + 6 * k + 6))
         self._gravity = gravity
-        self._gyro = slice(BODY + 6 * k, BODY + 6 * k + 3)
-        self._accel = slice(BODY + 6 * k + 3, BODY + 6 * k + 6)
+        n = len(self.covariance)
+        self._gyro, self._accel = slice(n - 6, n - 3), slice(n - 3, n)
         # Rows of the state that the measurements of all feet are differences of: H = [I -I].
         self._plus = np.tile([6, 7, 8, 0, 1, 2], k)
         self._minus = np.arange(BODY, BODY + 6 * k)
-        self._identity = np.eye(len(self.covariance))
-        self._drift = np.zeros((len(self.covariance), len(self.covariance)))
+        self._H = np.zeros((6 * k, n))
+        self._H[np.arange(6 * k), self._plus] = 1.0
+        self._H[np.arange(6 * k), self._minus] = -1.0
+        self._drift = np.zeros((n, n))
         self._drift[VELOCITY, ROTATION] = pin.skew(gravity)
         self._drift[POSITION, VELOCITY] = np.eye(3)
+        self._dt = 0.0
+        # Filled anew in every step.
+        self._noise, self._transition = np.zeros((n, 6)), np.eye(n)
+        self._turn = np.zeros((6 * k, 6 * k))
 
     def anchor(self, stds: Array) -> None:
         """Take the feet to be where the body's pose has them, up to ``stds`` (6 k,) m and rad.
@@ -75,24 +82,24 @@ class InvariantFilter:
         self.position = self.position + dt * self.velocity + 0.5 * dt * dt * acceleration
         self.velocity = self.velocity + dt * acceleration
 
-        noise = self._noise_map()
-        A = self._drift
-        A[:, self._gyro.start : self._accel.stop] = -noise
-        step = dt * A
-        transition = self._identity + step + 0.5 * step.dot(step)
-        densities = np.repeat([self.gyro_noise, self.accel_noise], 3)
-        scaled = noise * (np.sqrt(dt) * densities)
-        P = transition.dot(self.covariance).dot(transition.T) + scaled.dot(scaled.T)
+        noise, transition = self._noise_map(), self._transition
+        # exp(dt A) to second order; A consists of the drift and, in its last columns, -noise.
+        if dt != self._dt:
+            drift = dt * self._drift
+            transition[:, :-6] = (np.eye(len(drift)) + drift + 0.5 * drift.dot(drift))[:, :-6]
+            self._dt = dt
+        transition[:-6, -6:] = -dt * (noise + 0.5 * dt * self._drift.dot(noise))[:-6]
+        noise[:, :3] *= np.sqrt(dt) * self.gyro_noise
+        noise[:, 3:] *= np.sqrt(dt) * self.accel_noise
+        P = transition.dot(self.covariance).dot(transition.T) + noise.dot(noise.T)
         P[self._minus, self._minus] += dt * foot_noise**2
         self.covariance = P
 
     def _noise_map(self) -> Array:
         """Error from errors of gyroscope and accelerometer (n, 6): columns of X's adjoint."""
-        R = self.rotation
-        noise = np.zeros((len(self.covariance), 6))
-        noise[ROTATION, :3] = R
+        R, noise = self.rotation, self._noise
+        noise[ROTATION, :3] = noise[VELOCITY, 3:] = R
         noise[VELOCITY, :3] = pin.skew(self.velocity).dot(R)
-        noise[VELOCITY, 3:] = R
         noise[POSITION, :3] = pin.skew(self.position).dot(R)
         for i, foot in enumerate(self.feet):
             start = BODY + 6 * i
@@ -115,14 +122,14 @@ class InvariantFilter:
                 )
             ]
         )
-        k = len(feet)
-        turn = np.kron(np.eye(2 * k), R)
-        P = self.covariance
-        PH = P[:, self._plus] - P[:, self._minus]
-        S = PH[self._plus] - PH[self._minus] + turn.dot(noise).dot(turn.T)
-        gain = np.linalg.solve(S, PH.T).T
+        turn = self._turn
+        for start in range(0, len(turn), 3):
+            turn[start : start + 3, start : start + 3] = R
+        PH = self.covariance.dot(self._H.T)
+        S = self._H.dot(PH) + turn.dot(noise).dot(turn.T)
+        gain = dposv(S, PH.T)[1].T
         self._take_off(gain.dot(innovation))
-        P = P - gain.dot(PH.T)
+        P = self.covariance - gain.dot(PH.T)
         self.covariance = 0.5 * (P + P.T)
 
     def _take_off(self, error: Array) -> None:
@@ -139,14 +146,3 @@ class InvariantFilter:
             )
         self.gyro_bias = self.gyro_bias - error[self._gyro]
         self.accel_bias = self.accel_bias - error[self._accel]
-
-    def body_covariance(self) -> Array:
-        """Covariance (9, 9) of the plain errors of position, rotation and velocity, world axes.
-
-        To first order p_est - p = xi_p - p x xi_R, and alike for v.
-        """
-        T = np.zeros((9, 9))
-        T[0:3, POSITION] = T[3:6, ROTATION] = T[6:9, VELOCITY] = np.eye(3)
-        T[0:3, ROTATION] = -pin.skew(self.position)
-        T[6:9, ROTATION] = -pin.skew(self.velocity)
-        return T @ self.covariance[:BODY, :BODY] @ T.T

@@ -29,7 +29,7 @@ from balance.live.messages import (
     Step,
 )
 from balance.live.session import Session
-from balance.live.shared_log import FACTOR, MISSES, PAUSED, ROWS, SharedLog
+from balance.live.shared_log import BUSY, FACTOR, MISSES, PAUSED, ROWS, SharedLog
 
 NAP_S = 0.004  # between bursts of simulation: short for the eye, long for the scheduler
 BURST_S = 0.02  # the longest time without looking for commands
@@ -54,7 +54,8 @@ class Physics:
         self._paused, self._ended = False, False
         self._speed = 1.0
         self._steps = 0
-        self._set_clock()
+        self._wall, self._row = clock.perf_counter(), 0
+        self._window = (self._wall, 0)
 
     def run(self) -> None:
         """Simulate what is due, listen, and rest, until the end."""
@@ -129,6 +130,7 @@ class Physics:
             self._advance()
             if self._ended or clock.perf_counter() - began > BURST_S:
                 break
+        self._shared.header[BUSY] += clock.perf_counter() - began
         if self._session.config is not before:
             self._tell(Changed(self._session.config))
 
@@ -145,7 +147,8 @@ class Physics:
         return max(0, int(lag / period))
 
     def _advance(self) -> None:
-        assert self._session is not None and self._shared is not None
+        assert self._session is not None
+        assert self._shared is not None
         log = self._shared.log
         row = log.rows
         try:

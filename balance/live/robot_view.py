@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ MAX_TRIANGLES = 2000  # of one shape: more only cost time where no graphics card
 CELLS_M = (0.003, 0.005, 0.008, 0.012)  # detail that is given up for it
 SHARP_ANGLE_RAD = 0.6  # edges sharper than this stay sharp
 ROUND_SECTIONS = 28
+GLASS = 0.35  # opacity
+MOVED = 2e-4  # m, or components of a quaternion: less cannot be seen
 
 
 class RobotView:
@@ -35,6 +38,7 @@ class RobotView:
     ) -> None:
         self._model, self._data = robot.model, robot.model.createData()
         self._frames: dict[int, viser.FrameHandle] = {}
+        self._nodes: list[viser.MeshHandle] = []
         self._root = server.scene.add_frame(root, show_axes=False)
         for (joint, colour), mesh in _merged_shapes(robot).items():
             name = f"{root}/{robot.model.names[joint]}"
@@ -47,21 +51,37 @@ class RobotView:
                 color=colour,
                 side="double",
             )
+            self._nodes.append(node)
             if on_click is not None:
                 body = body_of(robot, joint)
-                node.on_click(lambda event, body=body: on_click(body, event))
+                node.on_click(partial(_clicked, on_click, body))
+        self._sent = np.full((len(self._frames), 7), np.inf)
+
+    def set_glass(self, glass: bool) -> None:
+        """Make the robot transparent, to see what is inside, or solid."""
+        for node in self._nodes:
+            node.opacity = GLASS if glass else None
 
     def remove(self) -> None:
         """Take the robot off the scene."""
         self._root.remove()
 
     def draw(self, q: Array) -> None:
-        """Show the configuration ``q``."""
+        """Show the configuration ``q``; only links that have moved visibly are sent."""
         pin.forwardKinematics(self._model, self._data, q)
-        for joint, frame in self._frames.items():
-            placement = self._data.oMi[joint]
-            frame.position = placement.translation
-            frame.wxyz = _wxyz(placement.rotation)
+        poses = np.array([pin.SE3ToXYZQUAT(self._data.oMi[joint]) for joint in self._frames])
+        moved = (np.abs(poses - self._sent) > MOVED).any(axis=1)
+        self._sent[moved] = poses[moved]
+        for frame, (x, y, z, qx, qy, qz, qw), sent in zip(
+            self._frames.values(), poses.tolist(), moved, strict=True
+        ):
+            if sent:
+                frame.position = (x, y, z)
+                frame.wxyz = (qw, qx, qy, qz)
+
+
+def _clicked(on_click: Callable[[str, Any], None], body: str, event: Any) -> None:
+    on_click(body, event)
 
 
 def body_of(robot: Robot, joint: int) -> str:
@@ -72,20 +92,16 @@ def body_of(robot: Robot, joint: int) -> str:
     return robot.push_body
 
 
-def _wxyz(rotation: Array) -> Array:
-    x, y, z, w = pin.Quaternion(rotation).coeffs()
-    return np.array([w, x, y, z])
-
-
 def _merged_shapes(robot: Robot) -> dict[tuple[int, tuple[int, int, int]], trimesh.Trimesh]:
     """All shapes of one joint and colour as one mesh in the joint's frame."""
     parts: dict[tuple[int, tuple[int, int, int]], list[trimesh.Trimesh]] = defaultdict(list)
     for shape in visual_shapes(robot) or _inertia_boxes(robot):
-        red, green, blue = (int(round(255 * value)) for value in colour_of(shape)[:3])
+        red, green, blue = (round(255 * float(value)) for value in colour_of(shape)[:3])
         mesh = _mesh(shape)
         mesh.apply_transform(shape.placement.homogeneous)
         parts[shape.parentJoint, (red, green, blue)].append(mesh)
-    return {key: trimesh.util.concatenate(meshes) for key, meshes in parts.items()}
+    joined: dict[Any, Any] = {k: trimesh.util.concatenate(meshes) for k, meshes in parts.items()}
+    return joined
 
 
 def _inertia_boxes(robot: Robot) -> list[pin.GeometryObject]:

@@ -14,7 +14,7 @@ from balance.config import ExperimentConfig
 from balance.experiment import Log
 from balance.robots import Robot
 
-ROWS, PAUSED, FACTOR, MISSES, BEHIND = range(5)
+ROWS, PAUSED, FACTOR, MISSES, BUSY = range(5)
 
 
 class SharedLog:
@@ -53,6 +53,11 @@ class SharedLog:
     def misses(self) -> int:
         """Control steps that took longer than the control period."""
         return int(self.header[MISSES])
+
+    @property
+    def busy_s(self) -> float:
+        """Real time spent on simulating, s."""
+        return float(self.header[BUSY])
 
     def view(self) -> Log:
         """The log as it is now."""

@@ -28,6 +28,7 @@ class Theme:
     section: Colour
     shadow: float
     ambient: float
+    sun: float
 
 
 LIGHT = Theme(
@@ -37,7 +38,8 @@ LIGHT = Theme(
     cell=(222, 227, 233),
     section=(190, 199, 209),
     shadow=0.28,
-    ambient=0.55,
+    ambient=0.4,
+    sun=1.5,
 )
 DARK = Theme(
     dark=True,
@@ -46,7 +48,8 @@ DARK = Theme(
     cell=(40, 48, 61),
     section=(58, 70, 88),
     shadow=0.55,
-    ambient=0.35,
+    ambient=0.3,
+    sun=1.7,
 )
 
 
@@ -58,6 +61,8 @@ class Stage:
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
         server.scene.configure_default_lights(enabled=False)
+        server.gui.main_panel.dock_right()
+        server.gui.main_panel.set_width(370)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -72,14 +77,22 @@ class Stage:
             brand_color=BRAND,
         )
         scene.configure_environment_map("studio", environment_intensity=theme.ambient)
-        scene.add_light_directional(
-            "/stage/sun", intensity=2.1, cast_shadow=True, position=LIGHT_FROM
+        # A spot has one shadow map, a directional light three: too many without a graphics card.
+        scene.add_light_spot(
+            "/stage/sun",
+            intensity=theme.sun,
+            decay=0.0,
+            angle=0.5,
+            penumbra=0.6,
+            cast_shadow=True,
+            direction=(-LIGHT_FROM[0], -LIGHT_FROM[1], -LIGHT_FROM[2]),
+            position=LIGHT_FROM,
         )
         scene.add_light_hemisphere(
             "/stage/sky",
             sky_color=(255, 255, 255),
             ground_color=theme.floor,
-            intensity=0.5 if theme.dark else 0.8,
+            intensity=0.4 if theme.dark else 0.55,
         )
         scene.add_grid(
             "/stage/floor",

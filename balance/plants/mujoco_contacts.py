@@ -40,6 +40,7 @@ IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
 TOUCHING_M = 1e-7  # a corner that stands on its plane touches it in spite of rounding
 EVERYWHERE_M = 1e3  # farther than any corner is from its plane
+GROUND_HALF_SIZE_M = (20.0, 20.0, 1.0)
 NEGLIGIBLE = 1e-9  # k and b with which the force is a / R alone
 
 
@@ -59,12 +60,17 @@ def add_contacts(
         X_JS = frame.placement * surface.placement
         on_ground = ground is not None and surface.name in ground.surfaces
         carrier = moving if moving is not None and on_ground else spec.worldbody
+        top = surface.plane
+        kind, size = mujoco.mjtGeom.mjGEOM_PLANE, (1.0, 1.0, 0.1)
+        if on_ground:  # MuJoCo allows no plane on a body that moves
+            kind, size = mujoco.mjtGeom.mjGEOM_BOX, GROUND_HALF_SIZE_M
+            top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -size[2]]))
         plane = carrier.add_geom(
             name=f"plane of {surface.name}",
-            type=mujoco.mjtGeom.mjGEOM_PLANE,
-            size=[1.0, 1.0, 0.1],
-            pos=surface.plane.translation,
-            quat=quaternion(surface.plane.rotation),
+            type=kind,
+            size=size,
+            pos=top.translation,
+            quat=quaternion(top.rotation),
             **inert,
         )
         for number, corner in enumerate(surface.corners):
@@ -141,13 +147,28 @@ class CornerContacts:
         R = data.efc_R[self._rows(self._n)][::3]
         solref = np.empty((self._n, 2))
         if not self._welded:
-            self._order = data.contact.geom[:, 1] - self._first
-            self._frames[self._order] = data.contact.frame.reshape(-1, 3, 3)
+            self._order, frames = self._touching()
+            self._frames[self._order] = frames
         solref[self._order] = -IMPEDANCE * np.outer(R, spring)
         if self._welded:
             model.eq_solref[:] = solref[self._order]
         else:
-            model.pair_solref[:] = solref[model.pair_geom2 - self._first]
+            pairs = np.stack([model.pair_geom1, model.pair_geom2], axis=1)
+            model.pair_solref[:] = solref[self._corners(pairs)]
+
+    def _corners(self, geoms: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Of pairs of geoms (n, 2), the one that is a corner, numbered from the first corner."""
+        numbers = geoms - self._first
+        second = (numbers[:, 1] >= 0) & (numbers[:, 1] < self._n)
+        return np.where(second, numbers[:, 1], numbers[:, 0])
+
+    def _touching(self) -> tuple[NDArray[np.int32], Array]:
+        """The corners in touch and the axes (n, 3, 3) of the forces on them, normal first."""
+        geoms, frames = self._data.contact.geom, self._data.contact.frame.reshape(-1, 3, 3)
+        corners = self._corners(geoms)
+        # The forces of MuJoCo act on the second geom.
+        second = geoms[:, 1] == corners + self._first
+        return corners, np.where(second[:, None, None], frames, -frames)
 
     def anchor(self) -> None:
         """Tie welded corners to where they are now; ``data`` has the new posture."""
@@ -165,11 +186,13 @@ class CornerContacts:
         """
         data, forces, corners = self._data, self._forces, self._order
         n = self._n if self._welded else data.ncon
-        if n < self._n:
+        if self._moving and not self._welded:
+            corners, frames = self._touching()
+            self._frames[corners] = frames
+            forces.fill(0.0)
+        elif n < self._n:
             corners = data.contact.geom[:, 1] - self._first
             forces.fill(0.0)
-        if self._moving and not self._welded:
-            self._frames[corners] = data.contact.frame.reshape(-1, 3, 3)
         forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
         local = forces[:, None] @ self._frames @ self._axes
         self._to_wrenches.dot(local.ravel(), out=wrenches.reshape(-1))

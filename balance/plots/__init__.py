@@ -8,6 +8,7 @@ from pathlib import Path
 from balance.errors import InputError
 from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure
+from balance.plots.estimation import estimation_figure
 from balance.plots.overlay import com_momentum_overlay, contacts_overlay, torques_overlay
 from balance.plots.style import save
 from balance.plots.torques import torques_figure
@@ -17,12 +18,17 @@ __all__ = ["draw_overlay", "draw_run"]
 
 
 def draw_run(recording: Recording, folder: Path, pdf: bool = False) -> list[Path]:
-    """Write com_momentum, contacts and torques of a run as PNG, and as PDF if asked."""
+    """Write com_momentum, contacts and torques of a run as PNG, and as PDF if asked.
+
+    A run with an estimated state also gets ``estimation``.
+    """
     figures = {
         "com_momentum": com_momentum_figure,
         "contacts": contacts_figure,
         "torques": torques_figure,
     }
+    if recording.estimation is not None:
+        figures["estimation"] = estimation_figure
     return [
         path for name, draw in figures.items() for path in save(draw(recording), folder, name, pdf)
     ]

@@ -46,7 +46,9 @@ def envelope_figure(
         for row, elevation in zip(panels, elevations, strict=True):
             here = [found for found in results if found.elevation_deg == elevation]
             for axes, criterion in zip(row, criteria, strict=True):
-                caption = PANELS[criterion] + (f", {elevation:g}° up" if len(elevations) > 1 else "")
+                caption = PANELS[criterion] + (
+                    f", {elevation:g}° up" if len(elevations) > 1 else ""
+                )
                 axes.set_title(caption, pad=6.0, **CAPTION)
                 _panel(axes, here, criterion, names, in_Ns)
                 ankle = [ankle_Ns(a, elevation) if in_Ns else 1.0 for a in AROUND_DEG]

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from balance.errors import QPError, known_names
-from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram
+from balance.qp.certified import CertifiedSolver
+from balance.qp.daqp_solver import DaqpSolver
+from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, Solver
+from balance.qp.proxqp_solver import ProxqpSolver
 from balance.qp.quadprog_solver import QuadprogSolver
 
-__all__ = ["QPSolution", "QPStatus", "QuadraticProgram", "Solver", "make_solver", "solver_names"]
+__all__ = [
+    "CertifiedSolver",
+    "QPSolution",
+    "QPStatus",
+    "QuadraticProgram",
+    "Solver",
+    "make_adapter",
+    "make_solver",
+    "solver_names",
+]
 
-
-class Solver(Protocol):
-    """What every solver adapter offers."""
-
-    name: str
-
-    def solve(self, qp: QuadraticProgram) -> QPSolution:
-        """The solution of ``qp``."""
-        ...
-
-
-_SOLVERS: dict[str, type[Solver]] = {"quadprog": QuadprogSolver}
+_ADAPTERS: dict[str, type[Solver]] = {
+    "daqp": DaqpSolver,
+    "quadprog": QuadprogSolver,
+    "proxqp": ProxqpSolver,
+}
 
 
 def solver_names() -> list[str]:
     """Names that ``make_solver`` accepts."""
-    return sorted(_SOLVERS)
+    return sorted(_ADAPTERS)
 
 
 def make_solver(name: str) -> Solver:
-    """The solver called ``name``."""
-    if name not in _SOLVERS:
-        raise QPError(f"unknown QP solver '{name}'{known_names(name, _SOLVERS)}")
-    return _SOLVERS[name]()
+    """The solver called ``name``, with its answers checked and another solver to fall back to."""
+    fallback = "daqp" if name == "quadprog" else "quadprog"
+    return CertifiedSolver(make_adapter(name), make_adapter(fallback))
+
+
+def make_adapter(name: str) -> Solver:
+    """The solver called ``name`` as it is."""
+    if name not in _ADAPTERS:
+        raise QPError(f"unknown QP solver '{name}'{known_names(name, _ADAPTERS)}")
+    return _ADAPTERS[name]()

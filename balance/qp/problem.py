@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,3 +67,38 @@ class QPSolution:
     def duality_gap(self, qp: QuadraticProgram) -> float:
         """Complementarity |multipliers . (C x - d)|, which is zero at the optimum."""
         return float(abs(self.multipliers @ (qp.C @ self.x - qp.d)))
+
+    def optimality_error(self, qp: QuadraticProgram) -> float:
+        """Largest violation of the optimality conditions, relative to the size of their terms.
+
+        Inequalities, gradient of the Lagrangian, sign of the multipliers and complementarity.
+        """
+        slack, pull, push = qp.C.dot(self.x) - qp.d, qp.H.dot(self.x), self.multipliers.dot(qp.C)
+        length = 1.0 + _largest(self.x)
+        force = 1.0 + _largest(pull) + _largest(qp.g)
+        return max(
+            -float(slack.min(initial=0.0)) / length,
+            _largest(pull - qp.g - push) / force,
+            -float(self.multipliers.min(initial=0.0)) / force,
+            abs(float(self.multipliers.dot(slack))) / (length * force),
+        )
+
+
+class Solver(Protocol):
+    """What every solver adapter offers."""
+
+    name: str
+
+    def solve(self, qp: QuadraticProgram) -> QPSolution:
+        """The solution of ``qp``; a program without one gives a status, not an exception."""
+        ...
+
+
+def unsolved(qp: QuadraticProgram, status: QPStatus) -> QPSolution:
+    """What a solver returns in place of a solution."""
+    nothing = np.full(qp.g.size, np.nan)
+    return QPSolution(nothing, np.full(qp.d.size, np.nan), np.empty(0, dtype=int), status)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import quadprog
 
-from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram
+from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
 
 class QuadprogSolver:
@@ -20,12 +20,7 @@ class QuadprogSolver:
         except ValueError as error:
             infeasible = "inconsistent" in str(error)
             status = QPStatus.INFEASIBLE if infeasible else QPStatus.FAILED
-            return QPSolution(
-                np.full(qp.g.size, np.nan),
-                np.full(qp.d.size, np.nan),
-                np.empty(0, dtype=int),
-                status,
-            )
+            return unsolved(qp, status)
         rows = active[active > 0] - 1
         # quadprog lets entries that are not finite pass through to its answer.
         status = QPStatus.SOLVED if np.isfinite(x.sum()) else QPStatus.FAILED

@@ -178,8 +178,10 @@ class Envelope:
             "pushes.0.impulse_Ns": one.probe.impulse * one.ankle_Ns,
             "seed": base.seed + one.probe.seed,
         }
-        tree = base.model_dump(mode="json", exclude_none=True)
-        config = parse_config(tree, source, overrides)
+        # From the study's own words, so that every seed draws its own numbers from ranges.
+        config = parse_config(
+            self.config.experiment, source, {**one.variant.overrides, **overrides}
+        )
         return Task(
             key=_key(index, one),
             config=config.model_dump(mode="json", exclude_none=True),

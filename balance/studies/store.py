@@ -64,8 +64,10 @@ class StudyFolder:
             return
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            raise FileError(f"{file} is damaged; choose another folder with --out") from None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise FileError(f"{file} is damaged; choose another folder with --out")
         if found.pop("fingerprint", None) != fingerprint:
             differ = [key for key in wanted if found.get(key) != wanted[key]]
             raise FileError(

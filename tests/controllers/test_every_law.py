@@ -27,6 +27,7 @@ from reordered_robot import reordered_toro
 from balance.config import LAWS, gain_matrix
 from balance.controllers import ControlStatus, make_controller
 from balance.controllers.distribution import contact_cones
+from balance.errors import RobotError
 from balance.experiment import run
 from balance.robots import Robot
 from balance.stance import robot_of
@@ -42,6 +43,12 @@ STATES = 10
 PUSH = np.array([3.0, 12.0, 0.0])  # N s
 
 every_law = pytest.mark.parametrize("case", CASES)
+
+
+@every_law
+def test_robot_without_contacts_is_refused_in_one_sentence(case: str, toro: Robot) -> None:
+    with pytest.raises(RobotError, match=r"^robot 'toro' has no contact surface; give it [^\n]*$"):
+        law(case, dataclasses.replace(toro, soles=()))
 
 
 def assert_same(actual: Array, expected: Array) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from balance.config import Gains
+from balance.config import LAWS, Gains, load_config, parse_config
+from balance.config.laws import DEFAULT_GAINS
 from balance.controllers.gains import gain_matrices
 from balance.controllers.posture import PostureImpedance
 from balance.controllers.support import supporting_joints
@@ -38,6 +39,27 @@ def test_gains_without_a_build_are_taken_as_they_are(any_robot: Robot) -> None:
     gains = gain_matrices(Gains.model_validate(TABLE_1), any_robot)
     for gain, table in zip(gains, TABLE_1.values(), strict=True):
         np.testing.assert_array_equal(gain, np.diag(table))
+
+
+def test_default_gains_are_the_same_target_on_every_robot(any_robot: Robot) -> None:
+    """With the joints locked, m e'' + m K_D e' + K_P e = 0, and I w' + D I w + K_R theta = 0."""
+    K_P, K_D, K_R, D = gain_matrices(DEFAULT_GAINS, any_robot)
+    omega = 2.0 * np.pi * 0.7 / np.sqrt(any_robot.com()[2])
+    assert omega == pytest.approx(1.4 * np.sqrt(9.81 / any_robot.com()[2]), rel=0.01)
+    np.testing.assert_allclose(K_P / any_robot.mass, omega**2 * np.eye(3), rtol=1e-9)
+    np.testing.assert_allclose(K_D, 2.0 * omega * np.eye(3), rtol=1e-9)
+    np.testing.assert_allclose(D, K_D, rtol=1e-12)
+    data = any_robot.model.createData()
+    pin.ccrba(any_robot.model, data, any_robot.q_nominal, np.zeros(any_robot.model.nv))
+    expected = omega**2 * np.diag(data.Ig.inertia)
+    np.testing.assert_allclose(np.diag(K_R), expected, rtol=1e-3)  # bases are not quite level
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_has_the_same_default_gains(law: str) -> None:
+    tree = load_config("toro_push").model_dump(mode="json", exclude_none=True)
+    config = parse_config({**tree, "controller": {"law": law}}, "test")
+    assert config.controller.gains == DEFAULT_GAINS
 
 
 def test_posture_gains_are_per_unit_of_joint_inertia(any_robot: Robot) -> None:

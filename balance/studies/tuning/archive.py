@@ -7,6 +7,7 @@ whichever run ends first, and however often it was killed.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from balance.studies.tuning.objectives import Score
 try:
     import optuna
     from optuna.distributions import FloatDistribution
+    from optuna.study import StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError:
     raise MissingExtraError("optuna", "tune") from None
@@ -36,7 +38,10 @@ class Archive:
     def __init__(self, config: TuneConfig, name: str, folder: Path, owner: str) -> None:
         """Open or make the study ``name`` in the configured storage, or in a file in ``folder``."""
         self.config, self.owner = config, owner
-        directions = ["maximize" if o.maximised else "minimize" for o in config.objectives]
+        directions = [
+            StudyDirection.MAXIMIZE if one.maximised else StudyDirection.MINIMIZE
+            for one in config.objectives
+        ]
         with _quiet():
             storage = open_storage(config.storage or f"sqlite:///{folder / FILE}")
             self.study = optuna.create_study(
@@ -226,10 +231,8 @@ def discard(url: str, name: str) -> None:
 
 
 def _need_cmaes() -> None:
-    try:
-        import cmaes  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("cmaes", "tune") from None
+    if importlib.util.find_spec("cmaes") is None:
+        raise MissingExtraError("cmaes", "tune")
 
 
 class _quiet:

@@ -1,4 +1,4 @@
-"""``report.md`` of a tuning study, and ``table.md``: the start and the tuned values side by side."""
+"""``report.md`` of a tuning study, and ``table.md``: start and tuned values side by side."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The closed loop near its standing posture: its linear model, modes, margins and answers."""

@@ -1,0 +1,78 @@
+"""Writing what a session or replay leaves behind, always inside the results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from balance.config import ExperimentConfig
+from balance.errors import FileError, InputError
+from balance.experiment import Experiment, Log
+from balance.live.desk import safe_child
+from balance.live.export import export_html
+from balance.live.replay import Replay
+from balance.live.running import Snapshot
+from balance.live.stage import Theme
+from balance.plants.render import render_recording
+from balance.recording import Recording
+from balance.results import config_text, free_folder, save_recording
+
+FILMS = {"Film (.mp4)": "replay.mp4", "Film (.gif)": "replay.gif"}
+PAGE = "Web page (.html)"
+EXPORTS = (PAGE, *FILMS)
+
+
+def recording_of(snapshot: Snapshot) -> Recording:
+    """The recording of a session so far."""
+    if snapshot.rows == 0:
+        raise InputError("nothing has been simulated yet")
+    experiment = Experiment(snapshot.config, snapshot.robot_folders)
+    log = _part(snapshot)
+    return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
+
+
+def _part(snapshot: Snapshot) -> Log:
+    """The log with its own count of rows: the shared one goes on growing."""
+    log = Log.__new__(Log)
+    log.__dict__.update(snapshot.log.__dict__)
+    log.rows = snapshot.rows
+    return log
+
+
+def save_run(snapshot: Snapshot, results: Path, name: str) -> Path:
+    """A normal result folder with figures."""
+    from balance.plots import draw_run
+
+    safe_child(results, name)
+    folder = free_folder(results, name.strip() or "live")
+    return save_recording(recording_of(snapshot), folder, draw=lambda r, p: draw_run(r, p))
+
+
+def save_config(snapshot: Snapshot, results: Path, name: str) -> Path:
+    """An experiment that ``balance run`` simulates to the very same states."""
+    path = safe_child(results, name, ".yaml")
+    count = 2
+    while path.exists():
+        path, count = safe_child(results, f"{name.strip() or 'live'}-{count}", ".yaml"), count + 1
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        path.write_text(_commented(snapshot.config), encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+    return path
+
+
+def _commented(config: ExperimentConfig) -> str:
+    changes = len(config.controller.gain_changes)
+    note = f", {changes} changes of gains" if changes else ""
+    return f"# A session of the live lab: {len(config.pushes)} pushes{note}.\n{config_text(config)}"
+
+
+def export(replay: Replay, kind: str, theme: Theme, shown: dict[str, bool]) -> Path:
+    """A film or a page of a recording, in its own folder."""
+    if kind == PAGE:
+        return export_html(replay.recording, replay.folder / "replay.html", theme, shown)
+    if kind not in FILMS:
+        raise InputError(f"a replay cannot be exported as '{kind}'")
+    path = replay.folder / FILMS[kind]
+    render_recording(replay.recording, path)
+    return path

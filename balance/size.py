@@ -1,0 +1,52 @@
+"""How much memory and disk a run or a study will take, before it starts."""
+
+from __future__ import annotations
+
+import os
+
+from balance.config import ExperimentConfig
+from balance.errors import ConfigError
+from balance.robots import Robot
+
+MAX_RUN_BYTES = 16 * 10**9
+MAX_STUDY_BYTES = 100 * 10**9
+ROW_BYTES = 4_000  # of a finished run in the log and the table of a study
+COPIES = 3  # of a recording in memory while it is derived, judged and written
+
+
+def recording_bytes(config: ExperimentConfig, robot: Robot) -> int:
+    """Size of the recording of a whole run: eight bytes for each column of each period."""
+    model, soles = robot.model, len(robot.soles)
+    columns = model.nq + model.nv + (model.nv - 6) + 16 * soles + 20
+    return 8 * config.n_periods * columns
+
+
+def check_run_size(config: ExperimentConfig, robot: Robot) -> None:
+    """Refuse a run whose recording does not fit into the memory of this machine."""
+    needed = COPIES * recording_bytes(config, robot)
+    most = min(MAX_RUN_BYTES, _physical_memory())
+    if needed > most:
+        raise ConfigError(
+            f"duration_s = {config.duration_s:g} at control_period_s = "
+            f"{config.control_period_s:g} needs {_gigabytes(needed)} of memory for its recording; "
+            f"at most {_gigabytes(most)} are allowed here, so make the run shorter or the period "
+            "longer"
+        )
+
+
+def check_study_size(runs: int, kept: int, config: ExperimentConfig, robot: Robot) -> None:
+    """Refuse a study of ``runs`` runs, of which ``kept`` recordings, that no disk would hold."""
+    needed = runs * ROW_BYTES + kept * recording_bytes(config, robot)
+    if needed > MAX_STUDY_BYTES:
+        raise ConfigError(
+            f"{runs} runs with {kept} kept recordings need {_gigabytes(needed)} of disk; at most "
+            f"{_gigabytes(MAX_STUDY_BYTES)} are allowed, so vary less or keep fewer recordings"
+        )
+
+
+def _physical_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.3g} GB"
