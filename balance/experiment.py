@@ -16,15 +16,18 @@ from balance.config import ExperimentConfig
 from balance.controllers import Controller, make_controller
 from balance.controllers.output import ControlOutput
 from balance.errors import BalanceError, ConfigError
+from balance.falls import lost_posture
 from balance.ground import ground_motion
 from balance.mismatch import simulated_robot
 from balance.perception import PerceivingController
 from balance.plants import make_plant
 from balance.plants.actuators import ActuatedPlant
+from balance.plants.bookkeeping import BookkeepingPlant
 from balance.plants.interface import BodyImpulse, Plant
 from balance.pushes import Push, make_pushes
 from balance.recording import Recording, derive
 from balance.robots import Robot
+from balance.size import check_run_size
 from balance.stance import robot_of
 
 Array = NDArray[np.float64]
@@ -32,9 +35,10 @@ Progress = Callable[[float, float], None]
 """Called now and then with the simulated time and the time since the start, both in s."""
 Allocate = Callable[[Any, Any], Any]
 
-MAX_TILT_COS = 0.5  # the base's z axis has turned by 60 degrees
-MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
+MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
+# What libraries raise when numbers get out of hand.
+_NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
 
 class Experiment:
@@ -47,10 +51,13 @@ class Experiment:
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self.config = config
         self.modelled_robot: Robot = robot_of(config, robot_folders)
+        check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
         self.controller: Controller = make_controller(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
+        if config.plant.bookkeeping:
+            self.plant = BookkeepingPlant(self.plant, self.robot, config.plant.torque_limits)
         drives, senses = np.random.SeedSequence(config.seed).spawn(2)
         if config.actuators is not None:
             self.plant = ActuatedPlant(
@@ -63,7 +70,7 @@ class Experiment:
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self.end = "finished"
         self._fell_at = np.inf
-        self._up = np.array(self.robot.q_nominal)
+        self._height = float(self.robot.q_nominal[2])
 
     def run(self, progress: Progress | None = None) -> Recording:
         """Simulate to the end, to a fall, or until interrupted; what was simulated is kept."""
@@ -75,7 +82,7 @@ class Experiment:
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = "aborted: interrupted by the user"
-        except FloatingPointError as error:
+        except _NUMERICAL as error:
             end = f"aborted: {error}"
         wall = clock.perf_counter() - began
         return log.finish(self, end, wall)
@@ -109,12 +116,12 @@ class Experiment:
             log.contact_wrenches[i] += plant.contact_wrenches
         log.contact_wrenches[i] /= substeps
         log.rows = i + 1
-        if not np.isfinite(plant.v.sum()):
-            self.end = "aborted: the simulation diverged (a velocity is not finite)"
+        if not np.abs(plant.v).max() < MAX_SPEED:
+            self.end = f"aborted: the simulation diverged in the period from {t:.6g} s"
             return True
         now = (i + 1) * period
-        if self._fell_at == np.inf and (why := self._fallen(plant.q)):
-            self._fell_at, self.end = now, f"fell at {now:.6g} s: {why}"
+        if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
+            self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
         return now >= self._fell_at + config.stop_after_fall_s
 
     def estimation(self, rows: int) -> Array | None:
@@ -143,15 +150,6 @@ class Experiment:
         placement = pin.updateFramePlacement(model, data, model.getFrameId(body))
         return np.array(placement.rotation)
 
-    def _fallen(self, q: Array) -> str:
-        """Why the robot counts as fallen in configuration ``q``; empty if it does not."""
-        x, y = q[3], q[4]
-        if 1.0 - 2.0 * (x * x + y * y) < MAX_TILT_COS:
-            return "the base tilted by more than 60 degrees"
-        if q[2] < MIN_HEIGHT_SHARE * self._up[2]:
-            return "the base sank below 60 % of its height"
-        return ""
-
 
 class Log:
     """Arrays made once and filled row by row.
@@ -172,13 +170,14 @@ class Log:
         self.contact_wrenches = allocate((n, k, 6), float)
         self.push_force = allocate((n, 3), float)
         self.status = allocate(n, np.int64)
+        self.shortfall = allocate((n, 6), float)
         self.control_time = allocate(n, float)
 
     def write(self, i: int, t: float, q: Array, v: Array, output: ControlOutput) -> None:
         self.time[i] = t
         self.q[i], self.v[i] = q, v
         self.torques[i], self.wrenches[i] = output.torques, output.wrenches
-        self.status[i] = output.status
+        self.status[i], self.shortfall[i] = output.status, output.residual
 
     def finish(self, experiment: Experiment, end: str, wall: float) -> Recording:
         m = self.rows
@@ -199,6 +198,7 @@ class Log:
             contact_wrenches=self.contact_wrenches[:m].copy(),
             push_force=self.push_force[:m].copy(),
             status=self.status[:m].copy(),
+            shortfall=self.shortfall[:m].copy(),
             com_error=derived.com_error,
             rotation_error=derived.rotation_error,
             momentum=derived.momentum,

@@ -110,7 +110,6 @@ class GroundMotion:
         return np.asarray(moved @ np.array([p.rotation for p in poses]).reshape(*shape, 3, 3))
 
 
-
 def _share(move: Motion, time: float) -> float:
     """How much of a move is done at ``time``: a cosine, from rest to rest."""
     since = max(time - move.start_s, 0.0)

@@ -11,18 +11,14 @@ from scipy.spatial import ConvexHull
 
 from balance.controllers.output import ControlStatus
 from balance.demand import largest_uses, torque_effort, wrench_errors
+from balance.falls import MAX_SLIP_M, Cause, find_fall
+from balance.limiting import largest_shortfall, limited_by
 from balance.recording import LOADED_N, Recording
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-MAX_SLIP_M = 0.02
 MAX_FLIGHT_S = 0.1
-MAX_COM_ERROR_M = 0.03
-MAX_ROTATION_RAD = 0.09
-MAX_ANGULAR_RATE = 0.15  # rad/s
-HOLD_S = 0.25
-TOUCH_HEIGHT_M = 0.02  # a joint that carries no sole and comes this low has hit the ground
 SETTLING_BANDS = (10, 5, 2)  # percent of the peak
 SETTLED_M = 1e-5  # an error that never exceeds this is settled from the start (also rad)
 
@@ -34,6 +30,9 @@ class Verdict:
     outcome: str
     time_s: float | None = None
     cause: str | None = None
+    fall: Cause | None = None
+    """What a fall began with: ``left support``, ``slip``, ``tilt``, ``height``, ``touch`` of another
+    body, or ``unsettled`` at the end of the run."""
 
 
 def judge(recording: Recording) -> Verdict:
@@ -47,42 +46,17 @@ def judge(recording: Recording) -> Verdict:
     kind, _, cause = recording.end.partition(": ")
     if recording.time.size == 0:
         return Verdict("aborted", 0.0, cause or "nothing was simulated")
-    last = float(recording.time[-1])
     if kind == "aborted":
-        return Verdict("aborted", last, cause)
-    if kind.startswith("fell at "):
-        return Verdict("fell", float(kind.split()[2]), cause)
-    touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
-    if touched.size:
-        return Verdict("fell", float(recording.time[touched[0]]), "a body touched the ground")
-    unsettled = _unsettled(recording)
-    if unsettled:
-        return Verdict("fell", last, unsettled)
+        return Verdict("aborted", float(recording.time[-1]), cause)
+    fall = find_fall(recording)
+    if fall is not None:
+        return Verdict("fell", fall.time_s, fall.text, fall.cause)
     slip, flight = float(recording.sole_slip.max()), longest_flight(recording)
     if slip > MAX_SLIP_M:
         return Verdict("upright", None, f"a sole slipped by {slip:.3f} m")
     if flight > MAX_FLIGHT_S:
         return Verdict("upright", None, f"a sole was in the air for {flight:.3f} s")
     return Verdict("recovered")
-
-
-def _unsettled(recording: Recording) -> str | None:
-    """What is still out of bounds over the last quarter of a second."""
-    end = recording.time >= recording.time[-1] - HOLD_S
-    bounds = (
-        ("CoM error", "m", np.linalg.norm(recording.com_error[end], axis=1), MAX_COM_ERROR_M),
-        (
-            "rotation error",
-            "rad",
-            np.linalg.norm(recording.rotation_error[end], axis=1),
-            MAX_ROTATION_RAD,
-        ),
-        ("angular rate", "rad/s", np.linalg.norm(recording.v[end, 3:6], axis=1), MAX_ANGULAR_RATE),
-    )
-    for name, unit, values, bound in bounds:
-        if not values.max() < bound:
-            return f"not settled at the end: {name} {values.max():.3g} {unit}"
-    return None
 
 
 def longest_flight(recording: Recording) -> float:
@@ -190,6 +164,7 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "time_of_fall_s": verdict.time_s,
         "cause": verdict.cause,
+        "fall_cause": verdict.fall,
         "robot": recording.robot.name,
         "law": recording.config.controller.law,
         "engine": recording.config.plant.engine,
@@ -216,6 +191,8 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "wrench_error_rms_Nm": moment_error,
         "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
         "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
+        "limited_by_s": limited_by(recording),
+        "largest_shortfall": largest_shortfall(recording),
         **_estimate(recording),
         **recording.timing,
     }

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from balance.config import ExperimentConfig
 from balance.config.sensors import Estimator
 from balance.config.sensors import Sensors as SensorsConfig
-from balance.controllers import ControlOutput, Controller
+from balance.controllers import Controller, ControlOutput
 from balance.controllers.setpoints import SetpointPath
 from balance.estimation import BaseEstimator
 from balance.estimation.errors import base_errors, plain_stds

@@ -52,6 +52,8 @@ class Recording:
     end: str
     """Why the run ended: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
     timing: Mapping[str, Any] = field(default_factory=dict)
+    shortfall: Array | None = None
+    """Wanted minus commanded wrench at the CoM (n, 6), N and N m in world axes."""
     estimation: Array | None = None
     """Errors of the estimated base and their standard deviations as the filter sees them (n, 18):
     position m, rotation rad, velocity m/s, world axes; None if the law knew the true state."""

@@ -222,6 +222,10 @@ def _blocks(robot: Robot, estimated: bool) -> list[tuple[str, dict[str, str]]]:
         ),
         ("push_force", columns("push_force", "N")),
         ("status", {"status": "flags"}),
+        (
+            "shortfall",
+            columns("shortfall_force", "N") | columns("shortfall_moment", "N m"),
+        ),
         ("wrenches", wrench_columns("wrench")),
         ("contact_wrenches", wrench_columns("contact_wrench")),
         ("cop", {f"cop_{sole}_{axis}": "m" for sole in soles for axis in "xy"}),

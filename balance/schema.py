@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import types
 import typing
@@ -15,6 +16,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from balance.errors import ConfigError, FileError, known_names
 
 MAX_FILE_BYTES = 4_000_000
+MAX_INTEGER = 2**63
+# Squares and products of a few numbers in this range neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 class Strict(BaseModel):
@@ -56,6 +60,29 @@ def _no_plain_value(loader: _UniqueKeyLoader, node: yaml.Node) -> Any:
     )
 
 
+def _integer(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> int:
+    value = int(loader.construct_yaml_int(node))
+    if abs(value) >= MAX_INTEGER:
+        raise yaml.constructor.ConstructorError(
+            None, None, f"a whole number of {value.bit_length()} bits is too large", node.start_mark
+        )
+    return value
+
+
+def _float(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> float:
+    value = float(loader.construct_yaml_float(node))
+    if math.isfinite(value) and value != 0.0 and not SMALLEST < abs(value) < LARGEST:
+        raise yaml.constructor.ConstructorError(
+            None,
+            None,
+            f"{value:g} is no physical quantity: sizes go from {SMALLEST:g} to {LARGEST:g}",
+            node.start_mark,
+        )
+    return value
+
+
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _float)
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 # Only what a resolved config can hold again: numbers, text, true, false, null, lists and mappings.
 for _kind in ("binary", "timestamp", "omap", "pairs", "set"):
@@ -105,10 +132,12 @@ def read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise FileError(f"{path} is a folder; a YAML file is needed")
-        with open(path, "rb") as file:  # a device or pipe may not tell its size
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise FileError(f"{path} has {path.stat().st_size} bytes; at most {MAX_FILE_BYTES}")
+        with open(path, "rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            raise FileError(f"{path} has more than {MAX_FILE_BYTES} bytes; this is no YAML file")
+        if len(content) > MAX_FILE_BYTES:  # a device does not tell its size
+            raise FileError(f"{path} does not end; at most {MAX_FILE_BYTES} bytes are read")
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         raise FileError(f"{path} does not exist; check the path") from None

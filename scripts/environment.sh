@@ -22,3 +22,17 @@ prepare() {
     # One BLAS thread: the matrices are small, and runs stay the same bit for bit.
     export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 }
+
+# Chromium for the tests of the live lab: installed with apt where that is possible.
+find_browser() {
+    if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then
+        return
+    fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing Chromium for the tests in a browser"
+        if apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; then
+            return
+        fi
+    fi
+    echo "No Chromium: the tests in a real browser are skipped (Debian: apt install chromium)"
+}

@@ -18,7 +18,9 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 CASES: dict[str, dict[str, Any]] = {name: {"law": name} for name in LAWS} | {
-    "momentum, tracking": {"law": "momentum", "tracking": True}
+    "momentum, tracking": {"law": "momentum", "tracking": True},
+    "whole_body_qp, quaternion": {"law": "whole_body_qp", "form": "quaternion"},
+    "hierarchical, projection": {"law": "hierarchical", "method": "projection"},
 }
 """The ``controller`` keys that select each law; with its defaults, and other forms of it."""
 

@@ -13,21 +13,21 @@ PACKAGE = Path(__file__).parents[1] / "balance"
 # A layer may import the layers before it, and itself.
 LAYERS = (
     ("errors",),
-    ("paths", "schema", "rotations"),
+    ("paths", "schema", "rotations", "urdf_files"),
     ("dynamics",),
     ("contacts", "robot_model"),
     ("robots",),
     ("config",),
-    ("qp", "stance", "joint_values"),
+    ("qp", "stance", "joint_values", "size"),
     ("ground",),
     ("mismatch",),
     ("controllers", "plants", "pushes", "estimation"),
-    ("recording", "metrics", "demand"),  # a recording judges itself: Recording.summary()
+    ("recording", "metrics", "demand", "falls", "limiting"),  # a recording judges itself: Recording.summary()
     ("perception",),  # sensors of a plant, an estimate, and a law
     ("experiment",),
     ("results",),
     ("linear",),
-    ("theory", "studies", "plots"),
+    ("theory", "studies", "plots", "bench"),
     ("live", "terminal"),
     ("cli",),
 )
@@ -54,12 +54,13 @@ HOMES = {
     "mujoco": {"plants"},
     "imageio_ffmpeg": {"plants"},
     "viser": {"live"},
+    "trimesh": {"live"},
     "optuna": {"studies"},
     "distributed": {"studies"},
     "yaml": {"schema", "results"},
     "pyarrow": {"results", "studies"},
     "typer": {"cli"},
-    "rich": {"terminal", "theory", "studies", "cli"},
+    "rich": {"terminal", "theory", "studies", "cli", "live"},
     "example_robot_data": {"robots"},
 }
 

@@ -70,9 +70,9 @@ def test_payload_adds_a_point_mass_where_the_hand_is(toro: Robot) -> None:
     hand = toro.model.getFrameId("right_hand")
     frame = toro.model.frames[hand]
     offset = frame.placement * pin.SE3(np.eye(3), point)
-    J = pin.getFrameJacobian(
-        toro.model, data, frame.parentJoint, offset, pin.LOCAL_WORLD_ALIGNED
-    )[:3]
+    J = pin.getFrameJacobian(toro.model, data, frame.parentJoint, offset, pin.LOCAL_WORLD_ALIGNED)[
+        :3
+    ]
     expected = mass_matrix(toro, q) + mass * J.T @ J
     np.testing.assert_allclose(mass_matrix(loaded, q), expected, atol=ROUNDING)
     at = data.oMf[hand].act(point)
@@ -127,9 +127,7 @@ def test_the_modelled_robot_is_left_as_it_was(toro: Robot) -> None:
         ({"mass": 1.1}, "unknown key 'mismatch.mass'"),
     ],
 )
-def test_wrong_mismatch_gets_one_sentence(
-    toro: Robot, mismatch: dict[str, Any], told: str
-) -> None:
+def test_wrong_mismatch_gets_one_sentence(toro: Robot, mismatch: dict[str, Any], told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         changed(toro, **mismatch)
     assert told in str(caught.value) and "\n" not in str(caught.value)

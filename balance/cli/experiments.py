@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +14,8 @@ from balance.cli.options import (
     PdfOption,
     RobotsOption,
     SetOption,
+    about,
 )
-from balance.errors import BalanceError
 
 if TYPE_CHECKING:
     from balance.recording import Recording
@@ -65,7 +63,7 @@ def run(
         from balance.plants.render import check_encoder, render_recording
 
         check_encoder(render)
-    with _about(path):
+    with about(path):
         experiment = Experiment(loaded, robots or [])
     with progress_bar(loaded.duration_s) as progress:
         recording = experiment.run(progress)
@@ -78,16 +76,6 @@ def run(
         console.print(f"Film: {render}", highlight=False, soft_wrap=True)
     if recording.end.startswith("aborted"):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """Say which file an error is about."""
-    try:
-        yield
-    except BalanceError as error:
-        error.args = (f"{path}: {error}",)
-        raise
 
 
 def _drawing(pdf: bool):  # type: ignore[no-untyped-def]
@@ -144,7 +132,7 @@ def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption =
 
     path = find_config(config)
     loaded = load_config(path, parse_overrides(set_ or []))
-    with _about(path):
+    with about(path):
         experiment = Experiment(loaded, robots or [])
     impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
     console.print(

@@ -89,6 +89,9 @@ def push_table(found: Explanation) -> Table:
     table = _table(
         "predicted answer to the pushes", "axis", "largest error", "settling time, 10 % [s]"
     )
+    if found.com_peak_m is None:
+        table.add_row("all", "grows for ever", "")
+        return table
     for one in found.axes:
         if one.pushed:
             table.add_row(one.name, _peak(one), _seconds(one.settling_s))

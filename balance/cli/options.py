@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from balance.errors import BalanceError
 
 ConfigArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")
@@ -23,3 +27,14 @@ OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace an existing result of balance.")
 ]
 PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
+
+
+@contextmanager
+def about(path: Path) -> Iterator[None]:
+    """Say which file an error is about, if it does not say so itself."""
+    try:
+        yield
+    except BalanceError as error:
+        if str(path) not in str(error):
+            error.args = (f"{path}: {error}",)
+        raise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from balance.cli.options import OutOption, PdfOption, RobotsOption, SetOption
+from balance.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
 from balance.cli.studies import (
     OverwriteOption,
     ResumeOption,
@@ -41,7 +41,8 @@ def tune(
 
     path = find_study(config)
     loaded = load_study(TuneConfig, path, parse_overrides(set_ or []))
-    study = Tuning(loaded, path.stem, str(path), robots or [])
+    with about(path):
+        study = Tuning(loaded, path.stem, str(path), robots or [])
     if overwrite:
         study.discard()
     folder = out or Path("results") / path.stem

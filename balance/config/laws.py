@@ -19,6 +19,7 @@ LAWS: dict[str, str] = {
     "whole_body_qp": "one QP over accelerations, forces and torques, Bouyarmane2012 (36)-(38)",
     "hierarchical": "prioritised tasks on the same unknowns, RobotDynamicsETH 3.10",
     "virtual_model": "virtual springs and dampers at the base, RobotDynamicsETH (3.115)-(3.120)",
+    "capture": "capture point, with hips and arms beyond the sole's edge, docs/capture.md",
 }
 
 
@@ -94,7 +95,7 @@ class ContactAssumptions(Strict):
 class WrenchQP(Strict):
     """Weights of the contact-wrench QP (squared N, squared N m) and its solver."""
 
-    solver: str = "quadprog"
+    solver: str = "daqp"
     linear_weight: Positive = 1.0
     angular_weight: Positive = 10.0
     regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-6
@@ -245,13 +246,13 @@ class CaptureLaw(LawBase):
     """
 
     law: Literal["capture"]
-    max_lean_rad: tuple[Positive, Positive] = (0.8, 0.65)
-    arm_share: Annotated[float, Field(ge=0, le=1)] = 0.4
+    max_lean_rad: PositiveVector3 = (0.8, 0.75, 0.62)
+    arm_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     lean_rate: Positive = 3.0
     momentum_rate: Positive = 12.0
-    braking: tuple[Positive, Positive] = (0.17, 0.1)
+    braking: tuple[Positive, Positive] = (0.17, 0.08)
     lean_reserve: NonNegative = 0.1
-    cop_reserve_m: NonNegative = 0.003
+    cop_reserve_m: NonNegative = 0.002
     crouch: NonNegative = 0.085
     joint_friction: NonNegative = 0.0
     contact_damping: NonNegative = 40.0

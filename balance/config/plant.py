@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from balance.config.values import NonNegative, Positive
 from balance.schema import Strict
@@ -21,6 +21,8 @@ class Plant(Strict):
     """The simulated robot and ground.
 
     ``joint_damping`` is viscous joint friction in N m s/rad, one number or one per joint name.
+    With ``bookkeeping`` momentum and energy are counted in every step; a run whose books do not
+    balance is aborted.
     """
 
     engine: Literal["pinocchio", "mujoco"] = "pinocchio"
@@ -31,3 +33,10 @@ class Plant(Strict):
     soft: Soft = Soft()
     contact_tolerance: Annotated[float, Field(gt=0, le=1e-4)] = 1e-9
     torque_limits: bool = True
+    bookkeeping: bool = False
+
+    @model_validator(mode="after")
+    def _has_books(self) -> Plant:
+        if self.bookkeeping and self.engine != "pinocchio":
+            raise ValueError(f"bookkeeping needs engine: pinocchio; engine is {self.engine}")
+        return self

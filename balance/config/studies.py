@@ -18,7 +18,7 @@ from balance.config.axes import Axis
 from balance.config.experiment import _set as set_key
 from balance.config.experiment import find_config
 from balance.config.values import Direction, Positive
-from balance.errors import ConfigError, FileError, known_names
+from balance.errors import BalanceError, ConfigError, FileError, known_names
 from balance.paths import data_folder
 from balance.schema import Strict, load_yaml_mapping, validate
 
@@ -159,8 +159,11 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
 def _experiment(value: object, study: Path) -> dict[str, Any]:
     """The base experiment as a mapping, without what only describes a single run."""
     if isinstance(value, str):
-        beside = study.parent / value
-        tree = load_yaml_mapping(beside if beside.is_file() else find_config(value))
+        try:
+            beside = study.parent / value
+            tree = load_yaml_mapping(beside if beside.is_file() else find_config(value))
+        except (BalanceError, ValueError, OSError) as error:
+            raise ConfigError(f"{study}: 'experiment': {error}") from None
     elif isinstance(value, Mapping):
         tree = dict(value)
     else:

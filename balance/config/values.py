@@ -21,7 +21,7 @@ def _gain(value: Any) -> Any:
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in entries.flat)
     array = entries.astype(float) if numbers else np.empty(0)
     if array.shape == ():
-        array = array * np.eye(3)
+        array = np.diag(np.full(3, array))
     elif array.shape == (3,):
         array = np.diag(array)
     if array.shape != (3, 3):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.controllers.capture import CaptureController
 from balance.controllers.gain_schedule import GainSchedule
 from balance.controllers.hierarchical import HierarchicalController
 from balance.controllers.momentum import MomentumController
@@ -45,6 +46,7 @@ _CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
     "whole_body_qp": WholeBodyController,
     "hierarchical": HierarchicalController,
     "virtual_model": VirtualModelController,
+    "capture": CaptureController,
 }
 
 

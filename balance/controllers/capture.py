@@ -32,7 +32,10 @@ TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 # Weights, per squared newton and newton metre, of the momentum before all else, of the base's yaw
 # and the free joints before the lean, and of the whole plan: a step of the plan is rather shortened
 # than done in another way.
-MOMENTUM_WEIGHT, HOLD_WEIGHT, PLAN_WEIGHT = 1e4, 10.0, 0.1
+LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT = 1e4, 1e4, 1.0
+HOLD_WEIGHT, PLAN_WEIGHT, YAW_HOLD = 1.0, 1.0, 10.0
+SPEED_SHARE = 1.0  # of their largest speed that the free joints are asked for
+JOINT_ACCELERATION = 80.0  # rad/s^2; no joint is asked for more
 JOINT_INERTIA = 0.2  # of the base's: below it a joint's error counts as if it had that inertia
 
 
@@ -80,6 +83,7 @@ class CaptureController(TaskLaw):
         self.polygon = SupportPolygon(robot, law.contacts.cop_margin_m + law.cop_reserve_m)
         self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
+        self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free] * SPEED_SHARE
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._task_rows = self._constant_rows()
 
@@ -90,7 +94,8 @@ class CaptureController(TaskLaw):
         least = JOINT_INERTIA * float(inertia[:2].mean())
         joints = np.maximum(np.diag(self.body.M)[6:][wheel.free], least)
         scale = np.concatenate([inertia, joints])
-        scale[2:] *= np.sqrt(HOLD_WEIGHT)
+        scale[2] *= np.sqrt(YAW_HOLD)
+        scale[3:] *= np.sqrt(HOLD_WEIGHT)
         assert len(scale) == 3 + n_free
         return scale
 
@@ -110,15 +115,17 @@ class CaptureController(TaskLaw):
         lacking = needed - self.polygon.nearest(needed)
         wanted = np.append(TURN.T.dot(lacking) * self.weight / omega**2, 0.0)
         turn = self._turn(self.flywheel.allocate(wanted) - delta, rates)
-        moment = self.flywheel.B.dot(turn)
+        by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
+        by_base = self.flywheel.B[:, :3].dot(turn[:3])
+        pull = -body.mass * omega**2 * per_weight
         hold, lean = np.zeros(6), np.zeros(6)
-        hold[:2] = body.mass * omega**2 * (offset[:2] - cop)
+        hold[:2] = body.mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
         depth = law.crouch * self.height * float(delta[0]) ** 2
         hold[2] = -self.stiffness[2, 2] * (offset[2] + depth)
         hold[2] -= self._vertical_damping * velocity[2]
         hold[:3] += body.mass * desired.com_acceleration
-        lean[:2] = -body.mass * omega**2 * per_weight.dot(moment[:2])
-        lean[3:] = moment
+        hold[3:] = by_joints
+        lean[:2], lean[3:] = pull.dot(by_base[:2]), by_base
         return Plan(hold, lean, turn)
 
     def _turn(self, error: Array, rates: Array) -> Array:
@@ -135,7 +142,11 @@ class CaptureController(TaskLaw):
         rate = near
         if distance * near**2 > 1.0:
             rate = float(np.sqrt(2.0 * distance - near**-2)) / distance
-        return np.asarray(law.momentum_rate * omega * (rate * error - rates))
+        wanted = rate * error
+        wanted[3:] = np.clip(wanted[3:], -self._speeds, self._speeds)
+        turn = law.momentum_rate * omega * (wanted - rates)
+        turn[3:] = np.clip(turn[3:], -JOINT_ACCELERATION, JOINT_ACCELERATION)
+        return np.asarray(turn)
 
     def solve(self, desired: Desired) -> Answer | None:
         """Torques and wrenches of the plan, or of the largest possible share of its lean."""
@@ -168,19 +179,17 @@ class CaptureController(TaskLaw):
         """H and g of the tasks' cost, by the free motion y and the share of the lean."""
         body, wheel, scale = self.body, self.flywheel, self._task_rows
         nv, n = body.model.nv, len(scale)
-        momentum = np.sqrt(MOMENTUM_WEIGHT)
+        momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
         posture, posture_values = self.tasks.evaluate(body, desired)
         rows = np.zeros((6 + n + len(posture), nv))
         values, shares = np.zeros(len(rows)), np.zeros(len(rows))
-        rows[:6] = momentum * body.A
-        rows[5] /= momentum  # yaw: what friction leaves
+        rows[:6] = (body.A.T * momentum).T
         values[:6] = momentum * (plan.hold - body.momentum_drift)
         shares[:6] = momentum * plan.lean
-        values[5], shares[5] = values[5] / momentum, shares[5] / momentum
         turn = desired.rotation.T.dot(body.data.oMi[1].rotation)
         rows[6:9, 3:6] = (turn.T * scale[:3]).T
         rows[np.arange(9, 6 + n), 6 + wheel.free] = scale[3:]
-        shares[6 : 6 + n] = scale * plan.turn
+        shares[6:9], values[9 : 6 + n] = scale[:3] * plan.turn[:3], scale[3:] * plan.turn[3:]
         rows[6 + n :], values[6 + n :] = posture, posture_values
         B, c = free.on_accelerations(body.equations(), rows, values)
         B = np.column_stack([B, -shares])

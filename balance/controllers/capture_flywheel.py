@@ -5,8 +5,8 @@ With the contacts at rest and the CoM where it is, the angular momentum about th
     l = B ddelta/dt,      delta = (theta, s_f - s_f,nominal),
 
 theta the base's rotation vector in the axes of its desired orientation and s_f the joints that bear
-no contact; the joints that do follow from the contacts.  B is taken in the nominal posture.  Angular
-momentum has no integral (Saccon2017): lambda = B delta is its integral to first order, the
+no contact; the joints that do follow from the contacts.  B is taken in the nominal posture.
+Angular momentum has no integral (Saccon2017): lambda = B delta is its integral to first order, the
 excursion that is used up.
 """
 
@@ -24,7 +24,6 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 _YAW_RANGE = 0.2  # rad; how far the base may turn to let the arms' yaw momentum vanish
-_SMALLEST_RANGE = 1e-3  # rad; a joint at its stop
 _PASSES = 4  # each one lets at least one more coordinate reach the end of its range
 _SOFTENING = 1e-9  # kg^2 m^4, keeps the allocation solvable when all but two coordinates are spent
 
@@ -32,11 +31,13 @@ _SOFTENING = 1e-9  # kg^2 m^4, keeps the allocation solvable when all but two co
 class Flywheel:
     """``B`` (3, n) kg m^2 and the coordinates delta (n,) of the current state.
 
-    ``free`` are the indices of the joints in delta; ``max_lean`` (rad) are the ranges of the base's
-    roll and pitch, ``joint_share`` the share of their range that joints may use.
+    ``free`` are the indices of the joints in delta; ``max_lean`` (rad) is how far the base may lean
+    sideways, forwards and backwards, ``joint_share`` the share of their range that joints may use.
     """
 
-    def __init__(self, body: WholeBody, max_lean: tuple[float, float], joint_share: float) -> None:
+    def __init__(
+        self, body: WholeBody, max_lean: tuple[float, float, float], joint_share: float
+    ) -> None:
         robot, nv = body.robot, body.model.nv
         bearing = supporting_joints(robot)
         self.free = np.setdiff1d(np.arange(nv - 6), bearing)
@@ -45,12 +46,14 @@ class Flywheel:
         self.inertia = np.abs(np.diag(R_WB.T.dot(self.B[:, :3])))
         """Angular momentum per angular velocity of the base, all free joints held (3,)."""
         self._nominal = robot.q_nominal[7:][self.free].copy()
-        to_end = joint_share * (robot.model.upperPositionLimit[7:][self.free] - self._nominal)
-        to_start = joint_share * (self._nominal - robot.model.lowerPositionLimit[7:][self.free])
+        upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
+        to_end = joint_share * np.maximum(upper[self.free] - self._nominal, 0.0)
+        to_start = joint_share * np.maximum(self._nominal - lower[self.free], 0.0)
         idle = _carries_a_sole(robot)[self.free]
-        base = np.array([*max_lean, _YAW_RANGE])
-        self._up = np.concatenate([base, np.where(idle, 0.0, to_end)])
-        self._down = np.concatenate([base, np.where(idle, 0.0, to_start)])
+        sideways, forwards, backwards = max_lean
+        base = [sideways, forwards, _YAW_RANGE], [sideways, backwards, _YAW_RANGE]
+        self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
+        self._down = np.concatenate([base[1], np.where(idle, 0.0, to_start)])
 
     def state(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
         """delta (n,) rad and its rate, relative to the desired orientation."""
@@ -67,15 +70,14 @@ class Flywheel:
         reach the end of their range stay there, and the others take over.
         """
         reach = np.where(self.B.T.dot(excursion) >= 0.0, self._up, self._down)
-        reach = np.maximum(reach, _SMALLEST_RANGE)
         delta, moving = np.zeros(len(reach)), np.ones(len(reach), dtype=bool)
         for _ in range(_PASSES):
             B, weight = self.B[:, moving], reach[moving] ** 2
             gram = (B * weight).dot(B.T) + _SOFTENING * np.eye(3)
             missing = excursion - self.B.dot(delta)
             wanted = delta[moving] + weight * B.T.dot(np.linalg.solve(gram, missing))
-            delta[moving] = np.clip(wanted, -reach[moving], reach[moving])
-            beyond = np.abs(wanted) > reach[moving]
+            delta[moving] = np.clip(wanted, -self._down[moving], self._up[moving])
+            beyond = wanted != delta[moving]
             if not beyond.any():
                 break
             moving[np.flatnonzero(moving)[beyond]] = False

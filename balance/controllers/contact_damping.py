@@ -33,11 +33,11 @@ class ContactDamping:
 
     def __init__(self, support: Support, rate: float) -> None:
         self._support = support
-        self._dampers = rate * block_diag(*_apparent_inertias(support))
+        self._dampers = -rate * block_diag(*_apparent_inertias(support))
 
     def wrenches(self, v: Array) -> Array:
         """Wrenches (6 k,) of the dampers on the contacts, in the contacts' frames, at ``v``."""
-        return self._dampers.dot(self._support.J_c.dot(-v))
+        return self._dampers.dot(self._support.J_c.dot(v))
 
 
 def _apparent_inertias(support: Support) -> list[Array]:

@@ -2,7 +2,7 @@
 
 The torque of the rotational spring is quadratic in the base's quaternion u: every entry of it is a
 weighted sum of the products u_i u_j.  So force and torque towards a setpoint at rest are linear in
-z = (point, linear rate, angular rate, all u_i u_j), and the law needs one product with a matrix
+z = (point, linear rate, angular rate, all u_i u_j, 1), and the law needs one product with a matrix
 that changes only with the setpoint.
 """
 
@@ -28,11 +28,10 @@ class Feedback:
 
     def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array, offset: Array) -> None:
         self._K_P, self._K_R, self._offset = K_P, K_R, offset
-        self._map, self._constant = np.zeros((6, 25)), np.zeros(6)
+        self._map, self._state = np.zeros((6, 26)), np.ones(26)
         self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
-        self._state = np.zeros(25)
         self._point, self._rates = self._state[:3], self._state[3:9]
-        self._products = self._state[9:].reshape(4, 4)
+        self._rows, self._products = np.zeros((4, 4)), self._state[9:25].reshape(4, 4)
         self._desired: Desired | None = None
 
     def wrench(self, desired: Desired, point: Array, rates: Array, quaternion: Array) -> Array:
@@ -43,12 +42,13 @@ class Feedback:
         if desired is not self._desired:
             self._aim(desired)
         self._point[:], self._rates[:] = point, rates
-        np.multiply(quaternion[:, None], quaternion, out=self._products)
-        return self._map.dot(self._state) + self._constant
+        self._rows[:] = quaternion
+        np.multiply(self._rows.T, self._rows, out=self._products)
+        return self._map.dot(self._state)
 
     def _aim(self, desired: Desired) -> None:
-        self._constant[:3] = self._offset + self._K_P.dot(desired.com)
-        self._map[3:, 9:] = spring_map(self._K_R, desired.quaternion, desired.rotation)
+        self._map[:3, 25] = self._offset + self._K_P.dot(desired.com)
+        self._map[3:, 9:25] = spring_map(self._K_R, desired.quaternion, desired.rotation)
         self._desired = desired
 
 

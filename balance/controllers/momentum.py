@@ -75,16 +75,15 @@ class MomentumController(WrenchLaw):
                 )
         return wanted
 
-    def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
+    def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
         """Joint torques; in the tracking form all joint rows of (25), posture included."""
         if self._inverse_dynamics is not None:
             return self._inverse_dynamics.torques(q, v, wrenches)
-        return super().torques(wrenches, q, v)
+        return super().torques(wrenches, total, q, v)
 
-    def carried(self, wrenches: Array) -> Array:
-        """Lambda_h times the sum of the wrenches at the CoM (6,)."""
-        support = self.support
-        total = support.G.dot(wrenches.ravel())
-        total[:3] /= support.mass
-        total[3:] = dposv(support.locked_inertia, total[3:])[1]
-        return total
+    def carried(self, total: Array) -> Array:
+        """Lambda_h times the sum of the wrenches (6,)."""
+        carried = np.empty(6)
+        np.divide(total[:3], self.support.mass, out=carried[:3])
+        carried[3:] = dposv(self.support.locked_inertia, total[3:])[1]
+        return carried

@@ -53,14 +53,13 @@ class OttController(WrenchLaw):
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
         return wanted
 
-    def carried(self, wrenches: Array) -> Array:
+    def carried(self, total: Array) -> Array:
         """The contact forces over the mass (6,): tau = -sum_i J_iq_breve^T w_i of (35).
 
         At constant velocity of the CoM and constant angular velocity of the base, a moving joint
         shifts the base by -A_pq dq / m; therefore sum_i J_iq_breve^T w_i is sum_i J_iq^T w_i less
         A_pq^T f / m, with f the sum of the contact forces.
         """
-        support = self.support
         carried = np.zeros(6)
-        carried[:3] = support.G[:3].dot(wrenches.ravel()) / support.mass
+        np.divide(total[:3], self.support.mass, out=carried[:3])
         return carried

@@ -21,9 +21,17 @@ class ControlStatus(IntFlag):
     TORQUE_LIMITED = 2
     """At least one joint torque was cut at its limit."""
     QP_FAILED = 4
-    """The contact-wrench QP had no solution; the last good wrenches were used."""
+    """A QP had no solution; the flags of the rungs say what was done instead."""
     BAD_STATE = 8
     """The measured state was not finite; the answer is safe but blind."""
+    OTHER_SOLVER = 16
+    """The chosen solver failed on a program, and another one solved it."""
+    RELAXED = 32
+    """Rung after a failed QP: the weight is held with evened weights."""
+    MINIMUM_WRENCH = 64
+    """Rung after a failed QP: contacts bear next to nothing, joints hold their posture."""
+    DAMPED = 128
+    """Last rung after a failed QP: the joints are braked."""
 
 
 @dataclass(slots=True)

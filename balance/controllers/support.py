@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 _CROSS = np.zeros((3, 3, 3))  # _CROSS.dot(a) is the matrix of the cross product with a
 for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     _CROSS[_i, _k, _j], _CROSS[_k, _i, _j] = 1.0, -1.0
+_CROSS_BACK = -_CROSS
 
 
 class Support:
@@ -40,6 +41,7 @@ class Support:
         self._locked = data.Ig
         # Contact wrenches at the world's origin, and from there to the CoM.
         self._at_origin, self._to_com = np.zeros((6, 6 * k)), np.eye(6)
+        self._lever = self._to_com[3:, :3]
         self._contacts = [
             _Contact(model, data, surface, self._at_origin[:, 6 * i : 6 * i + 6])
             for i, surface in enumerate(robot.soles)
@@ -57,7 +59,7 @@ class Support:
         pin.ccrba(self.model, self.data, q, v)
         for contact in self._contacts:
             contact.update()
-        self._to_com[3:, :3] = _CROSS.dot(-self.com)
+        self._lever[:] = _CROSS_BACK.dot(self.com)
         np.dot(self._to_com, self._at_origin, out=self.G)
         # Pinocchio's joint Jacobian is taken at the world's origin.
         np.dot(self._at_origin.T, self._J, out=self.J_c)
@@ -69,7 +71,10 @@ class Support:
         return self._locked.inertia
 
     def joint_torques(self, wrenches: Array) -> Array:
-        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches with the base held."""
+        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches with the base held.
+
+        ``wrenches`` is (k, 6) or (6 k,).
+        """
         return wrenches.ravel().dot(self.J_q)
 
 

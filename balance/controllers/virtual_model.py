@@ -63,7 +63,7 @@ class VirtualModelController(WrenchLaw):
         wanted[:3] += support.weight
         return wanted
 
-    def carried(self, wrenches: Array) -> Array:
+    def carried(self, total: Array) -> Array:
         """Gravity (6,): tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
 
         The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no

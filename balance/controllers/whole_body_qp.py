@@ -58,24 +58,35 @@ class WholeBodyController(TaskLaw):
 
     def solve(self, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
-        equations, force_weight = self.equations()
-        free = FreeMotion(equations, force_weight)
-        rows, values = self.tasks.evaluate(self.body, desired)
-        B, c = free.on_accelerations(equations, rows, values)
+        free, H_y, g_y = self._cost(desired)
         x = np.zeros(free.n_x)
-        H_y, g_y = B.T.dot(B), c.dot(B)
         _, x[: free.n_y], failed = dposv(H_y, g_y)
         if failed:
             return None
         torques, wrenches = self._forces(free, x)
         if self.limits.margins(wrenches, torques).min() >= 0.0:
             return Answer(torques, wrenches, wrenches)
-        H, g = np.eye(len(x)), np.zeros(len(x))
-        H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
-        solution = self.solver.solve(QuadraticProgram(H, g, *self.limits.rows(free)))
+        solution = self.solver.solve(self._limited(free, H_y, g_y))
         if solution.status is not QPStatus.SOLVED:
             return None
         return Answer(*self._forces(free, solution.x), wrenches)
+
+    def program(self, desired: Desired) -> QuadraticProgram:
+        """The program with all its limits at the current state of ``self.body``."""
+        return self._limited(*self._cost(desired))
+
+    def _cost(self, desired: Desired) -> tuple[FreeMotion, Array, Array]:
+        """What is free to choose, and the cost 1/2 y^T H_y y - g_y^T y of its motion."""
+        equations, force_weight = self.equations()
+        free = FreeMotion(equations, force_weight)
+        rows, values = self.tasks.evaluate(self.body, desired)
+        B, c = free.on_accelerations(equations, rows, values)
+        return free, B.T.dot(B), c.dot(B)
+
+    def _limited(self, free: FreeMotion, H_y: Array, g_y: Array) -> QuadraticProgram:
+        H, g = np.eye(free.n_x), np.zeros(free.n_x)
+        H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
+        return QuadraticProgram(H, g, *self.limits.rows(free))
 
     def _forces(self, free: FreeMotion, x: Array) -> tuple[Array, Array]:
         """Torques, and contact wrenches without the multipliers of a chart."""

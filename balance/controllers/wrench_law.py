@@ -36,8 +36,7 @@ class WrenchLaw(ABC):
         self.contact_damping = ContactDamping(self.support, law.contact_damping)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
-        self._highest = robot.effort_limits
-        self._lowest = -self._highest
+        self._limits = robot.effort_limits
         # The regularisation of the QP alone leaves some 1e-5 of the weight unmet.
         self._negligible = 1e-4 * float(np.linalg.norm(self.support.weight))
         self._last_wrenches = self.distribution.even_share(
@@ -61,32 +60,35 @@ class WrenchLaw(ABC):
         wanted = self.wanted_wrench(self.path.at(t), q, v)
         solution = self.distribution.solve(self.support.G, wanted)
         status = ControlStatus.OK
-        wrenches = solution.wrenches
+        wrenches, total = solution.wrenches, solution.total
         if solution.status is not QPStatus.SOLVED:
-            status |= ControlStatus.QP_FAILED
+            status = ControlStatus.QP_FAILED
             wrenches = self._last_wrenches
+            total = self.support.G.dot(wrenches.ravel())
         elif len(solution.active) and np.abs(solution.residual).max() > self._negligible:
-            status |= ControlStatus.WRENCH_LIMITED
+            status = ControlStatus.WRENCH_LIMITED
         self._last_wrenches = wrenches
-        torques = self.torques(wrenches, q, v)
-        limited = np.minimum(np.maximum(torques, self._lowest), self._highest)
-        if np.count_nonzero(limited != torques):
+        torques = self.torques(wrenches, total, q, v)
+        excess = np.abs(torques) - self._limits
+        if excess[excess.argmax()] > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
-        self._last_torques = limited
-        return ControlOutput(limited, wrenches, status, solution.active, solution.residual)
+            torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
+        self._last_torques = torques
+        return ControlOutput(torques, wrenches, status, solution.active, solution.residual)
 
     def _repeat(self, status: ControlStatus) -> ControlOutput:
         none = np.empty(0, dtype=np.intp)
         wrenches = self._last_wrenches.copy()
         return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
 
-    def torques(self, wrenches: Array, q: Array, v: Array) -> Array:
+    def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
         """All joint torques (nj,): of contact wrenches, posture and contact dampers.
 
-        The wrenches take tau = x^T A_q - sum_i J_iq^T w_i with x = :meth:`carried`.
+        Wrenches w_i with the sum ``total`` at the CoM take tau = x^T A_q - sum_i J_iq^T w_i with
+        x = :meth:`carried`.
         """
         support = self.support
-        torques = self.carried(wrenches).dot(support.A_q)
+        torques = self.carried(total).dot(support.A_q)
         torques -= support.joint_torques(wrenches.ravel() - self.contact_damping.wrenches(v))
         torques += self.posture.torque(q[7:], v[6:])
         return torques
@@ -96,9 +98,10 @@ class WrenchLaw(ABC):
         """Wanted wrench at the CoM (6,), N and N m in world axes."""
 
     @abstractmethod
-    def carried(self, wrenches: Array) -> Array:
-        """What the law takes the contact wrenches (k, 6) to carry along: x (6,), m/s^2 and 1/s^2.
+    def carried(self, total: Array) -> Array:
+        """x (6,), m/s^2 and 1/s^2, of the torques x^T A_q that move the joints' share along.
 
-        A joint that moves takes its share A_q of the momentum with it, while the base, which has no
-        motor, is taken to move such that x^T A v stays.
+        With the contacts' wrenches, of sum ``total`` at the CoM, the whole robot accelerates, and
+        no contact drives the joints for that.  A law differs from another in what it takes into
+        account of this.
         """

@@ -141,8 +141,8 @@ class InvariantFilter:
         for i in range(len(self.feet)):
             start = BODY + 6 * i
             self.feet[i] = turn @ self.feet[i] - left @ error[start : start + 3]
-            self.foot_rotations[i] = pin.exp3(-error[start + 3 : start + 6]) @ (
-                self.foot_rotations[i]
+            self.foot_rotations[i] = (
+                pin.exp3(-error[start + 3 : start + 6]) @ (self.foot_rotations[i])
             )
         self.gyro_bias = self.gyro_bias - error[self._gyro]
         self.accel_bias = self.accel_bias - error[self._accel]

@@ -37,6 +37,7 @@ Complex = NDArray[np.complex128]
 
 MOVED = 0.01  # of the largest error of its kind: an axis that moves less is not pushed
 NEAR = 5.0  # a gain within this factor of its critical value deserves a warning
+UNSTABLE_PERIODS = 10
 RESTLESS = 1e-3  # m/s^2 or rad/s^2 of a robot that should stand still
 
 
@@ -68,7 +69,7 @@ class Explanation:
     axes: tuple[AxisReport, ...]
     critical: tuple[CriticalGain, ...]
     delay_s: float | None
-    com_peak_m: float
+    com_peak_m: float | None
     com_settling_s: float | None
     uses: tuple[Use, ...]
     saturation: Saturation | None
@@ -93,8 +94,9 @@ def explain(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> Exp
     """Linearise the loop of an experiment and say what follows from it."""
     loop = linearise(config, robot_folders)
     parts = gain_parts(loop)
-    response = push_response(loop)
     critical, stable = critical_gains(loop, parts), is_stable(loop.A)
+    # Of an unstable loop there is nothing to say but how it begins to grow.
+    response = push_response(loop, None if stable else UNSTABLE_PERIODS * loop.period)
     uses, saturation = contact_forecast(loop, response)
     delay = delay_margin(loop) if stable else None
     com = np.linalg.norm(response.com_error, axis=1)
@@ -108,7 +110,7 @@ def explain(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> Exp
         axes=tuple(_axes(loop, response, axis_margins(loop, parts))),
         critical=tuple(critical),
         delay_s=delay,
-        com_peak_m=float(com.max()),
+        com_peak_m=float(com.max()) if stable else None,
         com_settling_s=_settling(loop, response, com) if pushed and stable else None,
         uses=tuple(uses),
         saturation=saturation,

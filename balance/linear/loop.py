@@ -120,7 +120,7 @@ def ideal(config: ExperimentConfig) -> ExperimentConfig:
     """The experiment on welded contacts, with perfect sensors and drives."""
     plant = config.plant.model_copy(update={"engine": "pinocchio", "contact": "welded"})
     return config.model_copy(
-        update={"plant": plant, "sensors": None, "actuators": None, "state": "true"}
+        update={"plant": plant, "sensors": None, "actuators": None, "state": True}
     )
 
 

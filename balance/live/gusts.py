@@ -26,7 +26,12 @@ class Gusts:
 
     @on.setter
     def on(self, on: bool) -> None:
-        self._on, self._next = on, -np.inf
+        self._on = on
+        self.begin()
+
+    def begin(self) -> None:
+        """A new session: the first gust comes after a pause."""
+        self._next = -np.inf
 
     def due(self, time: float, desk: Desk, robot: Robot) -> HalfSinePush | None:
         """The gust that comes now, if one does."""

@@ -26,6 +26,9 @@ def recording_of(snapshot: Snapshot) -> Recording:
     if snapshot.rows == 0:
         raise InputError("nothing has been simulated yet")
     experiment = Experiment(snapshot.config, snapshot.robot_folders)
+    if snapshot.config.state == "estimated":
+        # The errors of the estimate stay in the physics process; the repetition has the same.
+        return experiment.run()
     log = _part(snapshot)
     return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
 

@@ -20,7 +20,16 @@ from balance.live.desk import Desk
 from balance.live.drivers import Drivers
 from balance.live.gain_terms import GainTerms
 from balance.live.gusts import Gusts
-from balance.live.messages import Changed, ChangeGains, Ended, Push, Refused, Start, Started
+from balance.live.messages import (
+    Changed,
+    ChangeGains,
+    Command,
+    Ended,
+    Push,
+    Refused,
+    Start,
+    Started,
+)
 from balance.live.panel import Panel
 from balance.live.physics_process import PhysicsProcess
 from balance.live.replay import Replay
@@ -57,7 +66,7 @@ class Lab:
         self.alarm = ""
         self.push_on_click = False
         self.from_camera = False
-        self.paused = False
+        self._scene = ""
         self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._workers = ThreadPoolExecutor(1, "balance-keep")
         self._restart_at = np.inf
@@ -140,10 +149,15 @@ class Lab:
     def _started(self, event: Started) -> None:
         self.running = Running(event, self.robot_folders)
         self.gains = GainTerms.of(event.config.controller.gains, self.running.modelled_robot)
-        self.alarm, self.paused = "", False
+        self.alarm = ""
         self.theatre.use(self.running.robot, self.running.path)
-        self.gusts.on = False
-        self.drivers.refresh()
+        self.gusts.begin()
+        scene = f"live {self.running.robot.name}"
+        if self.drivers.panel is None or scene != self._scene:  # else the open tab stays open
+            self._scene = scene
+            self.drivers.refresh()
+        if (panel := self.drivers.panel) is not None:
+            panel.show_begin()
 
     def _ended(self, end: str) -> None:
         assert self.running is not None
@@ -169,7 +183,7 @@ class Lab:
         self.theatre.draw(log, log.rows - 1)
         item = self.gusts.due(log.rows * period, self.desk, running.robot)
         if item is not None and not self.alarm:
-            self._send(Push(item))
+            self.send(Push(item))
 
     def _draw_replay(self, replay: Replay) -> None:
         before = replay.time
@@ -210,7 +224,7 @@ class Lab:
                 self.physics.stop()
             self.physics = PhysicsProcess(self.robot_folders)
             self.alarm = ""
-        self._send(Start(config))
+        self.send(Start(config))
 
     def restart_soon(self) -> None:
         """Begin anew once the sliders rest."""
@@ -222,11 +236,11 @@ class Lab:
             return
         robot, direction = self.running.robot, self.direction(client)
         make = self.desk.pendulum if pendulum else self.desk.push
-        self._send(Push(make(robot, direction)))
+        self.send(Push(make(robot, direction)))
 
     def paper_push(self) -> None:
         """The push of the config, or that of the paper."""
-        self._send(Push(self.desk.paper_push))
+        self.send(Push(self.desk.paper_push))
 
     def direction(self, client: viser.ClientHandle | None) -> Any:
         """Where a push goes: away from the camera, or as the dial says."""
@@ -249,7 +263,7 @@ class Lab:
         self.gains = terms
         law = self.desk.base.controller.model_copy(update={"gains": terms.gains()})
         self.desk.base = self.desk.base.model_copy(update={"controller": law})
-        self._send(ChangeGains(terms.gains()))
+        self.send(ChangeGains(terms.gains()))
 
     def set_dark(self, dark: bool) -> None:
         """Dark or light."""
@@ -259,7 +273,7 @@ class Lab:
         """Show a recording in place of the simulation."""
         recording = replay.recording
         path = Experiment(recording.config, self.robot_folders).controller.path
-        self.replay = replay
+        self.replay, self._scene = replay, f"replay {replay.folder}"
         self.theatre.use(recording.robot, path, recording.pushes)
         self.drivers.refresh()
 
@@ -331,6 +345,7 @@ class Lab:
         if self.push_on_click:
             self.push(client)
 
-    def _send(self, command: Any) -> None:
+    def send(self, command: Command) -> None:
+        """Give the physics process a command."""
         if self.physics is not None:
             self.physics.send(command)

@@ -50,8 +50,7 @@ class Panel:
 
     def remove(self) -> None:
         """Take the panel off its page."""
-        if self._modal is not None:
-            self._modal.close()
+        self.show_begin()
         self._top.remove()
         self._tabs.remove()
 
@@ -105,13 +104,13 @@ class Panel:
             if label == "Reset":
                 lab.restart()
             elif label == "Step":
-                lab._send(Pause(True))
-                lab._send(Step(1))
+                lab.send(Pause(True))
+                lab.send(Step(1))
             else:
-                lab._send(Pause(label == "Pause"))
+                lab.send(Pause(label == "Pause"))
 
         group.on_click(lambda event: self._do(lambda: pressed(event.target.value)))
-        self._slider("speed", lambda: lab._send(Speed(lab.desk.numbers["speed"])))
+        self._slider("speed", lambda: lab.send(Speed(lab.desk.numbers["speed"])))
 
     def _push_tab(self) -> None:
         lab, gui = self._lab, self._gui
@@ -203,10 +202,24 @@ class Panel:
                 _note("Both hold the session since the last reset, with every push and gain.")
             )
         self._kept = gui.add_html("")
-        folders = result_folders(lab.results)
-        if folders:
-            choice = gui.add_dropdown("Result", folders, initial_value=folders[0])
-            self._button("Replay", lambda: self._load(choice.value), icon=viser.Icon.PLAYER_PLAY)
+        self._shelf = gui.add_folder("Replay a result")
+        self._offered: list[Any] = []
+        self._offer()
+
+    def _offer(self) -> None:
+        """List the results that there are now."""
+        for handle in self._offered:
+            handle.remove()
+        self._offered.clear()
+        folders = result_folders(self._lab.results)
+        with self._shelf:
+            if not folders:
+                self._offered.append(self._gui.add_html(_note("There is none yet.")))
+                return
+            choice = self._gui.add_dropdown("Result", folders, initial_value=folders[0])
+            look = {"icon": viser.Icon.PLAYER_PLAY}
+            replay = self._button("Replay", lambda: self._load(choice.value), **look)
+            self._offered += [choice, replay]
 
     def _replay_controls(self, replay: Replay) -> None:
         lab, gui = self._lab, self._gui
@@ -265,13 +278,19 @@ class Panel:
         if self._label.content != (content := _note(text)):
             self._label.content = content
 
+    def show_begin(self) -> None:
+        """A new session: what was said about the last one goes."""
+        if self._modal is not None:
+            self._modal.close()
+            self._modal = None
+
     def show_end(self, text: str) -> None:
         """Say why the session is over, and offer to begin anew."""
         self._modal = self._gui.add_modal("The session is over")
         with self._modal:
             self._gui.add_html(f'<div style="padding:.4em .2em">{html.escape(text)}</div>')
             self._button("Reset", self._lab.restart, icon=viser.Icon.REFRESH)
-            self._button("Look at it", self._modal.close)
+            self._button("Look at it", self.show_begin)
 
     def show_kept(self, what: str, path: Path) -> None:
         """Say where something was written, and how to use it."""
@@ -280,6 +299,7 @@ class Panel:
         if command:
             text += f"<br><code>{html.escape(command)}</code>"
         self._kept.content = f'<div style="padding:.3em .9em;font-size:.85em">{text}</div>'
+        self._offer()
 
     def show_replay_time(self, replay: Replay) -> None:
         """Move the slider with the replay."""

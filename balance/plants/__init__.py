@@ -11,9 +11,7 @@ from balance.robots import Robot
 __all__ = ["BodyImpulse", "Plant", "make_plant"]
 
 
-def make_plant(
-    config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
-) -> Plant:
+def make_plant(config: PlantConfig, robot: Robot, ground: GroundMotion | None = None) -> Plant:
     """The simulated robot that ``config`` describes, on ground that moves or rests."""
     if config.engine == "mujoco":
         try:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from balance.config.actuators import Actuators, SpeedTorque
 from balance.errors import RobotError
-from balance.plants.interface import BodyImpulse, Plant
 from balance.joint_values import joint_values
+from balance.plants.interface import BodyImpulse, Plant
 from balance.robots import Robot
 
 Array = NDArray[np.float64]

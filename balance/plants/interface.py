@@ -28,12 +28,35 @@ class BodyImpulse:
 class Plant(Protocol):
     """A simulated robot; it never knows the law that drives it."""
 
-    dt: float
-    q: Array
-    v: Array
-    time: float
-    contact_wrenches: Array
-    joint_damping: Array
+    @property
+    def dt(self) -> float:
+        """Length of a time step, s."""
+        ...
+
+    @property
+    def q(self) -> Array:
+        """True configuration (nq,)."""
+        ...
+
+    @property
+    def v(self) -> Array:
+        """True velocity (nv,)."""
+        ...
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the start, s."""
+        ...
+
+    @property
+    def contact_wrenches(self) -> Array:
+        """Wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        ...
+
+    @property
+    def joint_damping(self) -> Array:
+        """Viscous friction of each joint (nj,), N m s/rad; its entries may be changed."""
+        ...
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state."""

@@ -46,9 +46,10 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    def __init__(
-        self, config: Plant, robot: Robot, ground: GroundMotion | None = None
-    ) -> None:
+    engine_step = staticmethod(mujoco.mj_step)
+    """All that is not Python in a step."""
+
+    def __init__(self, config: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
         self.robot, self.dt = robot, config.step_s
         spec = robot_spec(robot)
         _set_options(spec.option, config)
@@ -90,7 +91,7 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        mujoco.mj_step(self.model, self.data)
+        self.engine_step(self.model, self.data)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
         self._contacts.read(self.contact_wrenches)

@@ -20,6 +20,7 @@ from balance.plots.marks import (
     cap,
     end_time,
     headline,
+    label_limits,
     mark_pushes,
     push_handles,
     shade,
@@ -65,6 +66,7 @@ def contacts_figure(recording: Recording) -> Figure:
                 mark_pushes(axes, [recording])
                 shade(axes, recording, wrench_limited(recording))
                 time_axis(axes, [recording], label=axes is friction)
+            label_limits(normal, recording, sole.name)
         for axes, label in zip(panels[:, 0], LABELS, strict=True):
             axes.set_ylabel(label)
         figure.align_ylabels(panels[:, 0])

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 from numpy.typing import NDArray
 
-from balance.plots.style import CAPTION, NARROW, QUIET_COLOUR, WIDE, new_figure, run_style, styled
+from balance.plots.style import CAPTION, NARROW, QUIET_COLOUR, WIDE, new_figure, styled, styles
 
 if TYPE_CHECKING:
     from balance.studies.limits import DirectionLimits
@@ -85,10 +85,9 @@ def _panel(
     axes.tick_params(pad=-2.0)
     axes.tick_params(axis="y", labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
-    for index, name in enumerate(names):
+    for name, colour in zip(names, styles(names), strict=True):
         ours = [found for found in results if found.name == name]
         angle, value, low, high = _curves(ours, criterion, in_Ns)
-        colour = run_style(index)
         axes.plot(angle, value, marker=".", ms=3, **colour, zorder=3)
         if np.nanmax(high - low, initial=0.0) > 0.0:
             axes.fill_between(angle, low, high, color=colour["color"], alpha=0.15, lw=0, zorder=2)
@@ -126,7 +125,9 @@ def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, A
 def _legend(figure: Figure, names: Sequence[str]) -> None:
     handles = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
     handles += [
-        Line2D([], [], **run_style(i), label=str(i)) for i, name in enumerate(names) if name
+        Line2D([], [], **style, label="variant")
+        for name, style in zip(names, styles(names), strict=True)
+        if name
     ]
     legend = figure.legend(handles=handles, loc="outside lower left", ncols=4)
     for text, name in zip(legend.get_texts()[1:], [n for n in names if n], strict=True):

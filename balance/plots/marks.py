@@ -12,12 +12,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from balance.limiting import limited_moments
 from balance.metrics import judge
 from balance.plots.style import (
     AXIS_COLOURS,
     AXIS_NAMES,
     CAPTION,
     LIMITED_COLOUR,
+    LIMITED_TEXT_COLOUR,
     PUSH_COLOUR,
     PUSH_TEXT_COLOUR,
 )
@@ -27,6 +29,7 @@ from balance.recording import Recording
 Array = NDArray[np.float64]
 
 SHADE_ALPHA = 0.2
+LABELLED = 2  # constraints named in a span
 LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 
@@ -138,6 +141,33 @@ def shade(axes: Axes, recording: Recording, where: NDArray[np.bool_]) -> None:
         gid="limited",
     )
     axes.add_collection(shading, autolim=False)
+
+
+def label_limits(axes: Axes, recording: Recording, about: str = "") -> None:
+    """Write into each shaded span what stood in the way; ``about`` keeps to one contact or joint.
+
+    Spans that are too short for a label have only their shade.
+    """
+    span = end_time(recording)
+    for moment in limited_moments(recording):
+        names = [name.removeprefix(f"{about}: ") for name in moment.names if name.startswith(about)]
+        if not names or moment.end - moment.start < LABEL_GAP * span:
+            continue
+        early = moment.start < 0.5 * span
+        axes.annotate(
+            "\n".join(names[:LABELLED]),
+            (moment.start if early else moment.end, 0.45),
+            (2.0 if early else -2.0, 0.0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="left" if early else "right",
+            va="center",
+            color=LIMITED_TEXT_COLOUR,
+            fontsize="x-small",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
+            zorder=4.5,
+            gid="limit label",
+        )
 
 
 def shade_handle(label: str) -> Patch:

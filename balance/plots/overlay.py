@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,8 +31,8 @@ from balance.plots.style import (
     WIDE,
     few_ticks,
     new_figure,
-    run_style,
     styled,
+    styles,
 )
 from balance.plots.torques import limb_panels, mark_torque_limits, torque_share
 from balance.recording import Recording
@@ -55,9 +56,9 @@ def com_momentum_overlay(runs: Runs) -> Figure:
                 axes.axhline(0.0, color="0.7", lw=0.6, zorder=1)
                 axes.update_datalim([(0.0, -quantity.floor), (0.0, quantity.floor)])
                 mark_pushes(axes, recordings)
-                for index, recording in enumerate(recordings):
+                for recording, style in zip(recordings, _styles(recordings), strict=True):
                     values = quantity.series(recording)[:, i]
-                    axes.plot(recording.time, values, **run_style(index), zorder=3)
+                    axes.plot(recording.time, values, **style, zorder=3)
         for i, name in enumerate(AXIS_NAMES):
             panels[0, i].set_title(name, color=AXIS_COLOURS[i])
             time_axis(panels[-1, i], recordings)
@@ -92,11 +93,11 @@ def _contacts(column: Sequence[Axes], recordings: Sequence[Recording], name: str
     """One sole of every robot that has it."""
     drawn: tuple[list[Array], ...] = ([], [], [])
     shapes: dict[SoleShape, str] = {}
-    for index, recording in enumerate(recordings):
+    for recording, style in zip(recordings, _styles(recordings), strict=True):
         names = [sole.name for sole in recording.robot.soles]
         if name not in names:
             continue
-        sole, style = names.index(name), run_style(index)
+        sole = names.index(name)
         shapes.setdefault(sole_shape(recording, sole), style["color"])
         force = recording.contact_wrenches[:, sole, :3]
         use = friction_use(recording)[:, sole]
@@ -125,11 +126,12 @@ def torques_overlay(runs: Runs) -> Figure:
         panels = limb_panels(figure, names, [1] * len(names))
         for limb, axes in panels.items():
             mark_pushes(axes, recordings)
-            for index, (recording, group) in enumerate(zip(recordings, groups, strict=True)):
+            looks = _styles(recordings)
+            for recording, group, style in zip(recordings, groups, looks, strict=True):
                 share = np.abs(torque_share(recording)[:, group.get(limb, [])])
                 largest = np.max(share, axis=1, initial=0.0)
                 if limb in group:
-                    axes.plot(recording.time, 100 * largest, **run_style(index), zorder=3)
+                    axes.plot(recording.time, 100 * largest, **style, zorder=3)
             axes.update_datalim([(0.0, 0.0), (0.0, 10.0)])
         for axes in panels.values():
             mark_torque_limits(axes)
@@ -140,10 +142,16 @@ def torques_overlay(runs: Runs) -> Figure:
     return figure
 
 
+def _styles(recordings: Sequence[Recording]) -> list[dict[str, Any]]:
+    """The look of each run."""
+    return styles([recording.config.controller.law for recording in recordings])
+
+
 def _legends(figure: Figure, runs: Runs) -> None:
     """Runs above the panels, pushes below."""
     labels = [f"{label}: {outcome(recording)}" for label, recording in runs]
-    lines = [Line2D([], [], **run_style(index), label=str(index)) for index in range(len(runs))]
+    looks = _styles([recording for _, recording in runs])
+    lines = [Line2D([], [], **style, label=str(index)) for index, style in enumerate(looks)]
     room = 0.5 + LETTER_IN * max(len(label) for label in labels)
     columns = min(len(runs), max(1, int(figure.get_figwidth() / room)))
     legend = figure.legend(handles=lines, loc="outside upper left", ncols=columns)

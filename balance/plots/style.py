@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ NARROW, WIDE = 5.0, 7.16
 AXIS_NAMES = ("x", "y", "z")
 AXIS_COLOURS = ("#D55E00", "#009E73", "#0072B2")
 PUSH_COLOUR, PUSH_TEXT_COLOUR = "#E69F00", "#8F6300"
-LIMITED_COLOUR = "#CC79A7"
+LIMITED_COLOUR, LIMITED_TEXT_COLOUR = "#CC79A7", "#8A3A66"
 QUIET_COLOUR = "0.35"
 # From Tol's palettes: apart from the colours of the axes, and from one another.
 JOINT_COLOURS = (
@@ -103,6 +103,13 @@ def law_style(law: str, variant: int = 0) -> dict[str, Any]:
     """Colour of a control law, the same in every figure; its variants differ in their dashes."""
     dashes = DASHES[variant % len(DASHES)]
     return {**run_style(list(LAWS).index(law)), "linestyle": dashes}
+
+
+def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
+    """Looks of several curves: by law if each one is that of another law, else one by one."""
+    if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS):
+        return [law_style(law) for law in laws]
+    return [run_style(index) for index in range(len(laws))]
 
 
 def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:

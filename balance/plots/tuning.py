@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from balance.plots.style import CAPTION, NARROW, WIDE, few_ticks, new_figure, styled
@@ -58,7 +59,10 @@ def _history(axes: Axes, data: TrialData, i: int) -> None:
     poor = ~data.feasible & np.isfinite(values)
     ended = ~np.isfinite(values)
     axes.plot(number[good], values[good], "o", ms=3, color=GOOD, label="kept all bounds")
-    axes.plot(number[poor], values[poor], "o", ms=3, mfc="none", color=GOOD, label="broke a bound")
+    if (~data.feasible & np.isfinite(data.values[:, 0])).any():
+        axes.plot(
+            number[poor], values[poor], "o", ms=3, mfc="none", color=GOOD, label="broke a bound"
+        )
     top = axes.get_xaxis_transform()
     axes.plot(
         number[ended], np.full(ended.sum(), 0.97), "x", ms=3.5, color=ENDED, transform=top,
@@ -113,6 +117,7 @@ def slice_figure(data: TrialData, objective: int = 0) -> Figure:
                 axes.set_ylabel(data.objectives[objective], parse_math=False)
         bar = figure.colorbar(shown, ax=list(panels.flat), shrink=0.8, pad=0.02)
         bar.set_label("trial")
+        bar.ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         _title(figure, data)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=3)
@@ -134,7 +139,11 @@ def _slice(axes: Axes, data: TrialData, i: int, objective: int):  # type: ignore
     for index, colour, label in ((data.start, START, "start"), (data.best, BEST, "best")):
         if index is not None:
             axes.axvline(x[index], color=colour, lw=0.9, ls="--", label=label)
-    axes.set_xscale("log" if data.logarithmic[i] else "linear")
+    if data.logarithmic[i]:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(_short(data.parameters[i]), parse_math=False)
     axes.margins(x=0.03, y=0.12)
     few_ticks(axes)

@@ -14,7 +14,7 @@ import numpy as np
 from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
 _NO_BOUND = 1e30  # DAQP's infinity
-_OPTIMAL, _INFEASIBLE = 1, -1
+_OPTIMAL, _INFEASIBLE, _REFUSED = 1, -1, -100
 _SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "eps_prox": 0.0}
 
 
@@ -30,10 +30,7 @@ class DaqpSolver:
 
     def solve(self, qp: QuadraticProgram) -> QPSolution:
         """The solution of ``qp``; a program without one gives a status, not an exception."""
-        if not self._load(qp):
-            self._model = None
-            return unsolved(qp, QPStatus.FAILED)
-        x, _, flag, info = self._model.solve()
+        x, _, flag, info = self.answer(qp)
         if flag != _OPTIMAL or not np.isfinite(x.dot(x)):
             self._model = None  # nothing of a failure is carried over
             status = QPStatus.INFEASIBLE if flag == _INFEASIBLE else QPStatus.FAILED
@@ -41,6 +38,12 @@ class DaqpSolver:
         multipliers = -info["lam"]
         active = np.flatnonzero(multipliers)
         return QPSolution(x, multipliers, active, QPStatus.SOLVED, info["iterations"])
+
+    def answer(self, qp: QuadraticProgram) -> tuple[Any, float, int, dict[str, Any]]:
+        """DAQP's own answer, unchecked: minimiser, cost, exit flag, multipliers and the like."""
+        if not self._load(qp):
+            return None, np.nan, _REFUSED, {}
+        return self._model.solve()
 
     def _load(self, qp: QuadraticProgram) -> bool:
         """Hand the program over; only what changed if it has the size of the last one."""

@@ -15,7 +15,7 @@ from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
 _NO_BOUND = 1e20  # ProxQP's infinity
 _TOLERANCE = 1e-10
-_MAX_ITERATIONS = 1000
+_MAX_ITERATIONS = 100
 
 
 class ProxqpSolver:

@@ -9,6 +9,8 @@ from typing import Any
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
+from balance.size import check_study_size
+from balance.stance import robot_of
 from balance.studies.axes import Design
 
 SHOWN = 60  # characters of a value in a message
@@ -45,10 +47,30 @@ def check_cells(
         kind = json.dumps(_without_numbers(cell.overrides))
         if kind not in looked_up:
             looked_up.add(kind)
-            _look_up(config, name, robots)
+            look_up(config, name, robots)
 
 
-def _look_up(config: ExperimentConfig, name: str, robots: Sequence[Path]) -> None:
+def check_size(
+    base: Mapping[str, Any],
+    design: Design,
+    source: str,
+    robots: Sequence[Path],
+    runs: int,
+    kept: int = 0,
+) -> None:
+    """Raise if the study asks for more than a disk holds; its first cell stands for all."""
+    cell = design.cell(0)
+    name = cell_source(source, 0, cell.inputs)
+    config = parse_config(base, name, cell.overrides)
+    try:
+        check_study_size(runs, kept, config, robot_of(config, robots))
+    except BalanceError as error:
+        error.args = (f"{source}: {error}",)
+        raise
+
+
+def look_up(config: ExperimentConfig, name: str, robots: Sequence[Path]) -> None:
+    """Raise an error that starts with ``name`` if robot, bodies or joints do not exist."""
     from balance.experiment import Experiment
 
     try:

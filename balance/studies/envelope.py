@@ -13,7 +13,7 @@ from balance.errors import ConfigError, FileError
 from balance.robots import Robot
 from balance.stance import robot_of
 from balance.studies.axes import Point, make_design
-from balance.studies.cells import cell_source, check_cells
+from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
@@ -106,6 +106,8 @@ class Envelope:
         self._criteria = criteria
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         self.design = make_design(config.axes, source)
+        runs = len(self.design) * len(headings(config.directions)) * EXPECTED_RUNS * config.seeds
+        check_size(config.experiment, self.design, source, robots, runs)
         check_cells(config.experiment, self.design, source, robots)
         settings = Settings(config.tolerance, config.start, config.largest, config.seeds)
         self.searches: list[DirectionSearch] = []

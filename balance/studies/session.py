@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -36,6 +36,9 @@ def run_study(
             _run(study, folder, scheduler, count, console or Console(quiet=True))
             study.finish(folder, pdf)
         except KeyboardInterrupt:
+            # The log is what counts: a figure that cannot be written, or is not waited for, is not.
+            with suppress(OSError, KeyboardInterrupt):
+                study.draw(path)
             raise folder.stopped("interrupted") from None
         except OSError as error:
             why = f"cannot write to {path}: {error.strerror or error}"

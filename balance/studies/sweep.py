@@ -15,7 +15,7 @@ from balance.config import parse_config
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
 from balance.studies.axes import make_design
-from balance.studies.cells import cell_source, check_cells
+from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.figures import dimensions
 from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.summary import sweep_summary
@@ -40,6 +40,7 @@ class Sweep:
         self.config, self.name, self._source = config, name, source
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         self.design = make_design(config.axes, source)
+        check_size(config.experiment, self.design, source, robots, *self._extent())
         check_cells(config.experiment, self.design, source, robots)
         beyond = [i for i in config.recordings.cells if i >= len(self.design)]
         if beyond:
@@ -53,6 +54,11 @@ class Sweep:
         self.metric = np.full(len(self.design), np.nan)
         self._next = 0
         self._folder: StudyFolder | None = None
+
+    def _extent(self) -> tuple[int, int]:
+        """Number of runs, and of recordings that may be kept."""
+        runs, kept = len(self.design), self.config.recordings
+        return runs, runs if kept.outcomes else len(kept.cells)
 
     @property
     def definition(self) -> dict[str, Any]:

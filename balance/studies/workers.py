@@ -12,13 +12,19 @@ import traceback
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
 
+if TYPE_CHECKING:
+    from balance.recording import Recording
+
+LAST_STATES = 200  # of an aborted run are kept whatever the study asks for
 STUCK_S = 30.0  # a run that ignores its time limit for this long is ended with its process
 TIMING = (
     "wall_time_s",
@@ -83,6 +89,8 @@ def execute(task: Task) -> Result:
                 columns["robustness_margin"] = _robustness_margin(config, task.robots)
             if columns["outcome"] in task.keep:
                 recording = _packed(recorded)
+            elif columns["outcome"] == "aborted":
+                recording = _packed(_last_states(recorded))
     except (BalanceError, _TimeoutError) as error:
         columns = failed(str(error))
     except Exception as error:  # noqa: BLE001 - a crash belongs to its cell, not to the study
@@ -112,7 +120,9 @@ def flatten(summary: Mapping[str, Any]) -> dict[str, Any]:
     """A summary with one value for each column: ``settling_time_s_10``, ``..._axes_m_x``."""
     columns: dict[str, Any] = {}
     for key, value in summary.items():
-        if isinstance(value, Mapping):
+        if key == "limited_by_s":  # as many names as the robot has constraints: the first one
+            columns["limited_by"] = next(iter(value), None)
+        elif isinstance(value, Mapping):
             columns |= {f"{key}_{name}": item for name, item in value.items()}
         elif isinstance(value, list | tuple):
             names = "xyz" if len(value) == 3 else range(len(value))
@@ -148,7 +158,18 @@ def _watchdog(seconds: float) -> Iterator[None]:
             faulthandler.cancel_dump_traceback_later()
 
 
-def _packed(recording: Any) -> bytes:
+def _last_states(recording: Recording) -> Recording:
+    """The end of a run that went wrong, so that it can be looked at again."""
+    n = len(recording.time)
+    arrays = {
+        field.name: value[-LAST_STATES:]
+        for field in fields(recording)
+        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
+    }
+    return replace(recording, **arrays)
+
+
+def _packed(recording: Recording) -> bytes:
     """The result folder of a run as a zip file; Parquet is compressed already."""
     from balance.results import save_recording
 

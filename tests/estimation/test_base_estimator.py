@@ -22,7 +22,7 @@ OFFSET = pin.SE3(pin.rpy.rpyToMatrix(0.1, -0.2, 0.3), np.array([0.05, -0.02, 0.1
 
 
 def test_leg_kinematics_is_that_of_the_whole_robot(any_robot: Robot) -> None:
-    """Poses relative to the unit do not depend on where the base is; the Jacobian by differences."""
+    """Poses relative to the unit, wherever the base is; their Jacobian by differences."""
     robot, rng = any_robot, np.random.default_rng(0)
     model = robot.model
     q = pin.integrate(model, robot.q_nominal, 0.2 * rng.uniform(-1.0, 1.0, model.nv))
@@ -96,32 +96,37 @@ def test_trust_in_a_foot_needs_load_and_a_centre_of_pressure_inside(toro: Robot)
 
 
 @pytest.fixture(scope="module")
-def pushed() -> Recording:
-    """The paper's push, with noisy sensors and the estimate in the loop."""
+def pushed() -> tuple[Recording, Array]:
+    """The paper's push, with noisy sensors and the estimate in the loop; errors and deviations."""
     config = load_config(
         "toro_push", {"state": "estimated", "sensors.preset": "default", "duration_s": 1.6}
     )
-    return run(config)
+    recording = run(config)
+    assert recording.estimation is not None
+    return recording, recording.estimation
 
 
-def test_errors_in_a_push_are_small_and_within_the_filters_own_bounds(pushed: Recording) -> None:
-    errors, stds = pushed.estimation[:, :9], pushed.estimation[:, 9:]
+def test_errors_in_a_push_are_small_and_within_the_filters_own_bounds(
+    pushed: tuple[Recording, Array],
+) -> None:
+    errors, stds = pushed[1][:, :9], pushed[1][:, 9:]
     assert np.abs(errors[:, :3]).max() < 5e-3
     assert np.abs(errors[:, 3:6]).max() < 1e-2
     assert np.sqrt(np.mean(errors[:, 6:] ** 2)) < 5e-3
     assert np.mean(np.abs(errors) < 3.0 * stds) > 0.97
 
 
-def test_summary_and_figure_tell_of_the_estimate(pushed: Recording) -> None:
-    summary = pushed.summary()
-    size = np.linalg.norm(pushed.estimation[:, :3], axis=1)
+def test_summary_and_figure_tell_of_the_estimate(pushed: tuple[Recording, Array]) -> None:
+    recording, estimation = pushed
+    summary = recording.summary()
+    size = np.linalg.norm(estimation[:, :3], axis=1)
     assert summary["estimate_max_position_m"] == size.max()
     assert summary["estimate_rms_position_m"] == pytest.approx(np.sqrt(np.mean(size**2)))
-    figure = estimation_figure(pushed)
+    figure = estimation_figure(recording)
     assert len(figure.axes) == 3
     drawn = [line for line in figure.axes[0].lines if line.get_linestyle() == "-"]
     shown = {round(float(np.abs(line.get_ydata()).max()), 9) for line in drawn}
-    assert round(1e3 * float(np.abs(pushed.estimation[:, 0]).max()), 9) in shown
+    assert round(1e3 * float(np.abs(estimation[:, 0]).max()), 9) in shown
 
 
 def test_run_without_an_estimate_has_nothing_to_draw(toro_config: ExperimentConfig) -> None:

@@ -10,12 +10,17 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-from balance.cli import main
+from typer.main import get_command
+
+from balance.cli import app, main
+from balance.robots import Robot, load_robot
 from fuzz.kinds import KINDS
 
 
@@ -128,9 +133,28 @@ def _nothing_runs() -> Iterator[None]:
         for place in (
             "balance.experiment.Experiment.run",
             "balance.studies.session._run",
+            "balance.studies.tuning.study.Tuning.resume",
             "balance.theory.residual_table",
         ):
             stack.enter_context(mock.patch(place, accepted))
         for place in ("balance.plots.draw_run", "balance.plots.draw_overlay"):
             stack.enter_context(mock.patch(place, read_only))
+        # What is the same for every mutant is made once.
+        stack.enter_context(mock.patch("balance.cli.app", _command()))
+        stack.enter_context(mock.patch("balance.stance.load_robot", _load_robot))
         yield
+
+
+@cache
+def _command() -> Any:
+    return get_command(app)
+
+
+@cache
+def _shipped_robot(name: str) -> Robot:
+    return load_robot(name)
+
+
+def _load_robot(name: str | Path, folders: Sequence[Path] = ()) -> Robot:
+    shipped = name in ("toro", "talos", "icub", "g1") and not folders
+    return _shipped_robot(str(name)) if shipped else load_robot(name, folders)

@@ -33,13 +33,17 @@ NASTY_WORDS = (
 )  # fmt: skip
 
 
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
 def mutated_tree(text: str, rng: random.Random) -> str:
     """YAML ``text`` with one to three of its values or keys changed."""
-    tree = yaml.safe_load(text)
+    tree = yaml.load(text, Loader=_Loader)
     raw: list[str] = []
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         _change(tree, rng, raw)
-    out = yaml.safe_dump(tree, sort_keys=False, width=10_000)
+    out = yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=10_000)
     for index, value in enumerate(raw):
         out = out.replace(f"RAW{index}RAW", value)
     return out

@@ -96,7 +96,7 @@ def test_driving_torque_falls_with_speed_and_braking_torque_does_not(toro: Robot
         plant.step(limits)
         np.testing.assert_allclose(meter.seen[-1], factor * limits, atol=1e-9)
         plant.step(-limits)
-        np.testing.assert_allclose(meter.seen[-1], -limits if share > 0 else -limits, atol=1e-9)
+        np.testing.assert_allclose(meter.seen[-1], -limits, atol=1e-9)
 
 
 def test_dropped_periods_repeat_the_torque_before(toro: Robot) -> None:
@@ -132,7 +132,7 @@ def test_reset_repeats_the_same_dropped_periods(toro: Robot) -> None:
     assert (run() != first).any()
 
 
-def flying(robot: Robot, engine: str, config: dict[str, Any], coulomb: float) -> ActuatedPlant:
+def flying(robot: Robot, engine: Any, coulomb: float) -> ActuatedPlant:
     """A robot without weight, its joints in mid-range, its drives with dry friction."""
     model = robot.model.copy()
     model.gravity.linear = np.zeros(3)
@@ -140,7 +140,7 @@ def flying(robot: Robot, engine: str, config: dict[str, Any], coulomb: float) ->
     q = robot.q_nominal.copy()
     q[2] += 5.0
     q[7:] = 0.5 * (model.lowerPositionLimit[7:] + model.upperPositionLimit[7:])
-    inner = make_plant(PlantConfig(engine=engine, torque_limits=False, **config), robot)
+    inner = make_plant(PlantConfig(engine=engine, torque_limits=False), robot)
     parsed = validate(Actuators, {"coulomb_Nm": coulomb}, "test")
     plant = ActuatedPlant(inner, parsed, robot, 1, np.random.SeedSequence(0))
     plant.reset(q, np.zeros(model.nv))
@@ -153,7 +153,7 @@ def test_dry_friction_opposes_motion_and_holds_what_it_can(toro: Robot, engine: 
     if engine == "mujoco":
         pytest.importorskip("mujoco")
     friction = 2.0
-    plant = flying(toro, engine, {}, friction)
+    plant = flying(toro, engine, friction)
     model = toro.model.copy()
     model.gravity.linear = np.zeros(3)
     data = model.createData()
@@ -167,9 +167,7 @@ def test_dry_friction_opposes_motion_and_holds_what_it_can(toro: Robot, engine: 
         found = (M @ (plant.v - v) / plant.dt - drive)[6:]
     sliding = np.abs(plant.v[6:]) > 0.1
     assert sliding.sum() >= 10
-    np.testing.assert_allclose(
-        found[sliding], -friction * np.sign(plant.v[6:][sliding]), rtol=0.2
-    )
+    np.testing.assert_allclose(found[sliding], -friction * np.sign(plant.v[6:][sliding]), rtol=0.2)
     sticking = np.abs(plant.v[6:]) < 1e-4
     assert sticking.any()
     assert (np.abs(found[sticking]) <= friction).all()

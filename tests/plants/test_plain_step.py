@@ -12,7 +12,7 @@ from balance.contacts import ContactSurface
 from balance.controllers import make_controller
 from balance.dynamics.checks import symmetrise
 from balance.plants.interface import BodyImpulse
-from balance.plants.pinocchio_plant import PinocchioPlant, joint_damping
+from balance.plants.pinocchio_plant import PinocchioPlant
 from balance.robots import Robot
 from balance.stance import robot_of
 
@@ -71,7 +71,7 @@ def test_step_of_a_standing_robot_is_the_plain_formula(config_name: str) -> None
     robot = robot_of(config)
     plant, law = PinocchioPlant(config.plant, robot), make_controller(config, robot)
     damping = np.zeros(robot.model.nv)
-    damping[6:] = joint_damping(config.plant.joint_damping, robot)
+    damping[6:] = plant.joint_damping
     weight = 9.81 * robot.mass
     push = BodyImpulse(robot.push_body, np.zeros(3), plant.dt * np.array([10.0, 15.0, 0.0]))
     for _ in range(40):

@@ -16,8 +16,10 @@ from balance.config.compare import CompareConfig, load_comparison
 from balance.config.laws import LawBase
 from balance.errors import ConfigError
 from balance.paths import data_folder
+from balance.studies import session
 from balance.studies.compare import Compare
 from balance.studies.compare_table import compare_csv, table
+from balance.studies.failures import StudyStoppedError
 from balance.studies.store import StudyFolder
 from balance.studies.workers import Result, Task, failed
 
@@ -153,6 +155,21 @@ def test_an_interrupted_comparison_goes_on_and_repeats_nothing(file: Path, tmp_p
             assert sum(part.counts.values()) == done
     assert done == total
     assert found == expected
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_ctrl_c_leaves_the_table_as_it_stands(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(compare: Compare, folder: StudyFolder, *_: object) -> None:
+        carry_out(compare, folder, most=2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "_run", interrupted)
+    with pytest.raises(StudyStoppedError, match="interrupted; the 2 finished runs"):
+        session.run_study(compare_of(file), tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out" / "compare.csv").open()))
+    assert [row["outcome"] for row in rows] == ["recovered", "recovered", ""]
 
 
 @pytest.mark.usefixtures("no_figures")

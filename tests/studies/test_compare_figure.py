@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from balance.config import LAWS, load_config
 from balance.experiment import run
 from balance.plots.compare import BARS, compare_figure
-from balance.plots.style import RUN_COLOURS, law_style, run_style, save
+from balance.plots.style import RUN_COLOURS, law_style, run_style, save, styles
 from balance.recording import Recording
 from balance.studies.compare_table import LawResult
 from balance.studies.limits import DirectionLimits
@@ -56,6 +56,12 @@ def test_laws_look_alike_in_envelopes_and_comparisons() -> None:
     assert [law_style(name) for name in NAMES[: len(RUN_COLOURS)]] == [
         run_style(index) for index in range(len(NAMES[: len(RUN_COLOURS)]))
     ]
+
+
+def test_runs_of_different_laws_have_the_laws_colours_in_any_order() -> None:
+    assert styles(["ott2011", "momentum"]) == [law_style("ott2011"), law_style("momentum")]
+    assert styles(["momentum", "momentum"]) == [run_style(0), run_style(1)]
+    assert styles(["hip", "chest"]) == [run_style(0), run_style(1)]
 
 
 def test_variants_of_a_law_share_its_colour_but_not_its_dashes() -> None:

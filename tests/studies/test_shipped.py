@@ -8,10 +8,12 @@ import pytest
 
 from balance.config import LAWS
 from balance.config.studies import EnvelopeConfig, SweepConfig, find_study, load_study
+from balance.config.tuning import TuneConfig
 from balance.paths import data_folder
 from balance.schema import load_yaml_mapping
 from balance.studies.envelope import Envelope
 from balance.studies.sweep import Sweep
+from balance.studies.tuning.study import Tuning
 
 FILES = sorted((data_folder("configs") / "studies").glob("*.yaml"))
 
@@ -19,7 +21,10 @@ FILES = sorted((data_folder("configs") / "studies").glob("*.yaml"))
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_shipped_studies_are_valid_and_say_what_they_show(path: Path) -> None:
     assert path.read_text().startswith("# ")
-    if "directions" in load_yaml_mapping(path):
+    tree = load_yaml_mapping(path)
+    if "parameters" in tree:
+        Tuning(load_study(TuneConfig, path), path.stem, str(path))
+    elif "directions" in tree:
         Envelope(load_study(EnvelopeConfig, path), path.stem, str(path))
     else:
         Sweep(load_study(SweepConfig, path), path.stem, str(path))

@@ -137,7 +137,7 @@ class Archive:
             return optuna.samplers.NSGAIISampler(population_size=self.population, seed=seed)
         if chosen.type == "cmaes":
             _need_cmaes()
-            first = next((t.params for t in self.mine() if t.number == 0), None)
+            first = next((t.params for t in self.mine() if t.number == 0 and t.params), None)
             return optuna.samplers.CmaEsSampler(x0=first, popsize=self.population, seed=seed)
         return optuna.samplers.TPESampler(
             n_startup_trials=chosen.startup, multivariate=True, seed=seed
@@ -245,7 +245,8 @@ class _quiet:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._caught = warnings.catch_warnings()
         self._caught.__enter__()
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        for kind in (optuna.exceptions.ExperimentalWarning, UserWarning):
+            warnings.simplefilter("ignore", kind)
 
     def __exit__(self, *error: object) -> None:
         optuna.logging.set_verbosity(self._level)

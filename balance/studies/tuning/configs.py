@@ -22,14 +22,16 @@ BEST = "best.yaml"
 def write_configs(study: Tuning, folder: Path) -> list[str]:
     """Write ``best.yaml`` and, with several objectives, ``pareto/*.yaml``; returns their names."""
     names = [BEST]
-    write_atomically(folder / BEST, config_text(study, study.best(), "best").encode())
-    if len(study.config.objectives) > 1:
+    several = len(study.config.objectives) > 1
+    best = "the most balanced Pareto point" if several else "the best"
+    write_atomically(folder / BEST, config_text(study, study.best(), best).encode())
+    if several:
         (folder / "pareto").mkdir(exist_ok=True)
         for old in (folder / "pareto").glob("*.yaml"):
             old.unlink()
         for trial in front(study.archive.told()):
             name = f"pareto/trial_{trial.number}.yaml"
-            write_atomically(folder / name, config_text(study, trial, "a Pareto").encode())
+            write_atomically(folder / name, config_text(study, trial, "a Pareto point").encode())
             names.append(name)
     return names
 

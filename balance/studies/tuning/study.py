@@ -13,8 +13,9 @@ from typing import Any
 from balance.config import parse_config
 from balance.config.tuning import TuneConfig
 from balance.errors import FileError
-from balance.experiment import Experiment
+from balance.size import check_study_size
 from balance.stance import robot_of
+from balance.studies.cells import look_up
 from balance.studies.directions import headings
 from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.table import write_table
@@ -31,7 +32,7 @@ from balance.studies.tuning.configs import write_configs
 from balance.studies.tuning.dialogue import Dialogue
 from balance.studies.tuning.parameters import check_bounds, overrides, present_values, start_of
 from balance.studies.tuning.trial import Metrics, Plan
-from balance.studies.tuning.validation import Validation, check_validation
+from balance.studies.tuning.validation import Validation, check_envelope
 from balance.studies.workers import Result, Task
 
 OUTCOMES = ("recovered", "upright", "fell", "aborted")
@@ -57,9 +58,11 @@ class Tuning:
         base = parse_config(config.experiment, source)
         self.robot = robot_of(base, robots)
         self.plan = Plan(config, self.robot, source)
-        for one in self.plan.faced:
-            Experiment(parse_config(config.experiment, source, one.overrides), robots)
-        check_validation(config, source)
+        check_study_size(config.trials * len(self.plan.faced), 0, base, self.robot)
+        for case in (*config.pushes, *config.validation.pushes):
+            where = f"{source}: push '{case.name}'"
+            look_up(parse_config(config.experiment, where, case.set), where, robots)
+        check_envelope(config, source, robots)
         if config.storage:
             open_storage(config.storage)
         self.counts: Counter[str] = Counter()
@@ -114,7 +117,7 @@ class Tuning:
         while True:
             asked = self.archive.asked()
             told = sum(trial.state.is_finished() for trial in asked)
-            others = len(self.archive.told()) - told
+            others = len(self.archive.told()) - told if self.config.storage else 0
             wanted = len(asked) + others < self.config.trials
             if wanted and told >= self.archive.needed(len(asked)):
                 start = self.start if self.config.start and not asked else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from balance.config import parse_config
 from balance.config.tuning import TuneConfig
 from balance.robots import Robot
+from balance.studies.cells import look_up
 from balance.studies.directions import Heading, ankle_impulse, headings
 from balance.studies.envelope import check_push
 from balance.studies.limits import DirectionLimits
@@ -118,11 +120,11 @@ class Validation:
         return sorted(found, key=lambda one: VARIANTS.index(one.variant["gains"]))
 
 
-def check_validation(config: TuneConfig, source: str) -> None:
-    """Every held-out push and the envelope's push must be valid."""
-    for case in config.validation.pushes:
-        faced(config, case, source)
+def check_envelope(config: TuneConfig, source: str, robots: Sequence[Path]) -> None:
+    """The push of the held-out envelope must be one whose size can be searched."""
     envelope = config.validation.envelope
     if envelope is not None:
         where = f"{source}: 'validation.envelope'"
-        check_push(parse_config(config.experiment, where, envelope.set), where)
+        base = parse_config(config.experiment, where, envelope.set)
+        look_up(base, where, robots)
+        check_push(base, where)

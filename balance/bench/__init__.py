@@ -1,0 +1,1 @@
+"""How fast things are, as ratios within one run: ``balance bench``."""

@@ -1,0 +1,54 @@
+"""All parts of the bench in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from balance.bench.growth import growth_figures
+from balance.bench.laws import law_figures
+from balance.bench.plants import loop_figures, plant_figures
+from balance.bench.report import Figure, Report, machine
+from balance.bench.solvers import solver_figures
+from balance.bench.startup import memory_figures, startup_figures
+from balance.bench.states import PushedStates
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: states, rounds over them, and seconds of closed loop."""
+
+    states: int
+    rounds: int
+    loop_s: float
+
+
+THOROUGH = Effort(states=500, rounds=20, loop_s=10.0)
+QUICK = Effort(states=60, rounds=3, loop_s=0.6)
+
+
+def bench(effort: Effort, long_run_s: float | None, told: Callable[[str], None]) -> Report:
+    """Measure everything; ``told`` hears what is measured next.
+
+    ``long_run_s`` is the length of the run whose memory is measured, None for none.
+    """
+    where = machine()  # before the bench itself loads the machine
+    told("the states of a pushed run")
+    states = PushedStates(effort.states)
+    rounds, few = effort.rounds, max(2, effort.rounds // 4)
+    parts: dict[str, Callable[[], Iterator[Figure]]] = {
+        "control steps": lambda: law_figures(states, rounds),
+        "solvers": lambda: solver_figures(states, few),
+        "plants": lambda: plant_figures(states, rounds),
+        "closed loops": lambda: loop_figures(effort.loop_s, few),
+        "growth": lambda: growth_figures(max(20, effort.states // 10), rounds),
+        "start-up": lambda: startup_figures(few),
+    }
+    if long_run_s is not None:
+        seconds = long_run_s
+        parts["memory"] = lambda: memory_figures(seconds)
+    figures: list[Figure] = []
+    for name, part in parts.items():
+        told(name)
+        figures += part()
+    return Report(tuple(figures), where)

@@ -1,0 +1,31 @@
+"""Small things that several tests of the live lab need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import balance
+from balance.experiment import Experiment, Log
+from balance.live.running import Snapshot
+
+
+def short_recording(duration_s: float = 0.3) -> balance.Recording:
+    """The paper's push, hit at 0.05 s."""
+    overrides = {"duration_s": duration_s, "pushes.0.time_s": 0.05}
+    return balance.run(balance.load_config("toro_push", overrides))
+
+
+def snapshot(rows: int = 60) -> Snapshot:
+    """A session that has just begun, pushed at 0.02 s."""
+    overrides = {"duration_s": rows * 0.001, "pushes.0.time_s": 0.02}
+    config = balance.load_config("toro_push", overrides)
+    experiment = Experiment(config)
+    log = Log(config, experiment.robot)
+    while log.rows < rows:
+        experiment.advance(log)
+    return Snapshot(config, log, rows, "finished", 0.1, ())
+
+
+def names_below(folder: Path) -> set[str]:
+    """Names of everything right below a folder."""
+    return {path.name for path in folder.iterdir()}

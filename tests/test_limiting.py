@@ -1,0 +1,88 @@
+"""Which constraint stood in the way: in words, for how long, and by how much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import balance
+from balance.controllers import ControlStatus, make_controller
+from balance.limiting import largest_shortfall, limited_by, limited_moments, limiting_rows
+from balance.plots.contacts import contacts_figure
+from balance.recording import Recording
+from balance.studies.workers import flatten
+
+SIDE = "left sole: CoP at its left edge"
+
+
+@pytest.fixture(scope="module")
+def pushed() -> Recording:
+    """A push to the left that both soles together cannot answer."""
+    base = {"duration_s": 0.6, "pushes.0.time_s": 0.05, "pushes.0.energy_J": 60}
+    return balance.run(balance.load_config("toro_push", base))
+
+
+def test_a_push_to_the_left_is_limited_by_the_left_edge_of_the_left_sole(pushed: Recording) -> None:
+    times = limited_by(pushed)
+    assert next(iter(times)) in (SIDE, "right sole: normal force at its minimum")
+    assert times[SIDE] > 0.2
+    assert list(times.values()) == sorted(times.values(), reverse=True)
+    assert all(time <= 0.6 for time in times.values())
+
+
+def test_the_names_are_those_of_the_law_itself(pushed: Recording) -> None:
+    """Asked again at recorded states, the law names the constraint among its active ones."""
+    law = make_controller(pushed.config, pushed.robot)
+    rows = limiting_rows(pushed)[SIDE]
+    for i in np.flatnonzero(rows)[::60]:
+        output = law.step(pushed.q[i], pushed.v[i], float(pushed.time[i]))
+        assert SIDE in {law.constraint_names[j] for j in output.active}
+        assert np.allclose(pushed.shortfall[i], output.residual, rtol=1e-6, atol=1e-6)
+
+
+def test_an_unloaded_sole_is_named_once(pushed: Recording) -> None:
+    rows = limiting_rows(pushed)
+    unloaded = rows["right sole: normal force at its minimum"]
+    others = [where for name, where in rows.items() if "right sole" in name and "normal" not in name]
+    assert not any((unloaded & where).any() for where in others)
+
+
+def test_moments_hold_every_limited_period(pushed: Recording) -> None:
+    moments = limited_moments(pushed)
+    limited = (pushed.status & int(ControlStatus.WRENCH_LIMITED)) != 0
+    inside = np.zeros_like(limited)
+    for moment in moments:
+        inside |= (pushed.time >= moment.start - 1e-9) & (pushed.time < moment.end)
+        assert moment.names
+    assert inside[limited].all()
+
+
+def test_the_largest_shortfall_is_told(pushed: Recording) -> None:
+    found = largest_shortfall(pushed)
+    assert found["force_N"] == np.linalg.norm(pushed.shortfall[:, :3], axis=1).max() > 10.0
+
+
+def test_a_torque_limit_is_named_by_its_joint(pushed: Recording) -> None:
+    knee = pushed.robot.joint_names.index("left_knee")
+    torques, status = np.zeros_like(pushed.torques), np.zeros_like(pushed.status)
+    torques[100:150, knee] = -pushed.robot.effort_limits[knee]
+    status[100:150] = ControlStatus.TORQUE_LIMITED
+    changed = Recording(**{**pushed.__dict__, "torques": torques, "status": status})
+    assert limited_by(changed) == {"left knee: torque limit": pytest.approx(0.05)}
+
+
+def test_the_figure_labels_the_moments(pushed: Recording) -> None:
+    figure = contacts_figure(pushed)
+    labels = {
+        text.get_text()
+        for axes in figure.axes
+        for text in axes.texts
+        if text.get_gid() == "limit label"
+    }
+    assert any("CoP at its left edge" in label for label in labels)
+
+
+def test_a_table_gets_one_column_for_the_constraint_that_held_longest(pushed: Recording) -> None:
+    columns = flatten(pushed.summary())
+    assert columns["limited_by"] == next(iter(limited_by(pushed)))
+    assert not any(name.startswith("limited_by_s") for name in columns)
