@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.disk_arrays import chunks
 from balance.recording import LOADED_N, Recording
 
 Array = NDArray[np.float64]
@@ -64,8 +65,11 @@ def torque_effort(recording: Recording) -> float:
         return 0.0
     first = min((push.start for push in recording.pushes), default=0.0)
     rest = recording.torques[recording.time <= max(first, recording.time[0])].mean(axis=0)
-    extra = np.square(recording.torques - rest).sum(axis=1)
-    return float(extra.sum() * recording.config.control_period_s)
+    extra = sum(
+        float(np.square(recording.torques[rows] - rest).sum())
+        for rows in chunks(recording.time.size)
+    )
+    return extra * recording.config.control_period_s
 
 
 def wrench_errors(recording: Recording) -> tuple[float, float]:
@@ -75,7 +79,9 @@ def wrench_errors(recording: Recording) -> tuple[float, float]:
     """
     if recording.time.size == 0:
         return 0.0, 0.0
-    error = recording.wrenches - recording.contact_wrenches
-    squares = np.square(error).reshape(*error.shape[:2], 2, 3).sum(axis=3)
-    force, moment = np.sqrt(squares.mean(axis=(0, 1)))
+    squares = np.zeros(2)
+    for rows in chunks(recording.time.size):
+        error = recording.wrenches[rows] - recording.contact_wrenches[rows]
+        squares += np.square(error).reshape(-1, 2, 3).sum(axis=(0, 2))
+    force, moment = np.sqrt(squares / (recording.time.size * recording.wrenches.shape[1]))
     return float(force), float(moment)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,13 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from balance import disk_arrays
 from balance.config import ExperimentConfig
+from balance.config.faults import SensorDropout
 from balance.controllers import Controller, make_controller
 from balance.controllers.output import ControlOutput
+from balance.disk_arrays import detached
+from balance.dropout import DropoutController
 from balance.errors import BalanceError, ConfigError
 from balance.falls import lost_posture
 from balance.ground import ground_motion
@@ -23,6 +29,7 @@ from balance.perception import PerceivingController
 from balance.plants import make_plant
 from balance.plants.actuators import ActuatedPlant
 from balance.plants.bookkeeping import BookkeepingPlant
+from balance.plants.faults import FaultyPlant
 from balance.plants.interface import BodyImpulse, Plant
 from balance.pushes import Push, make_pushes
 from balance.recording import Recording, derive
@@ -58,6 +65,11 @@ class Experiment:
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
             self.plant = BookkeepingPlant(self.plant, self.robot, config.plant.torque_limits)
+        if config.faults:
+            friction = config.plant.friction
+            self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
+            dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropout)]
+            self.controller = DropoutController(self.controller, dropouts)
         drives, senses = np.random.SeedSequence(config.seed).spawn(2)
         if config.actuators is not None:
             self.plant = ActuatedPlant(
@@ -78,7 +90,7 @@ class Experiment:
         began = clock.perf_counter()
         try:
             # The matrices are small: threads of the linear algebra cost more than they save.
-            with threadpool_limits(1):
+            with threadpool_limits(1), no_garbage_collection():
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = "aborted: interrupted by the user"
@@ -151,6 +163,21 @@ class Experiment:
         return np.array(placement.rotation)
 
 
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """No search for cyclic garbage, which a control step makes none of, can hit a step meanwhile.
+
+    Reference counts free memory as ever.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class Log:
     """Arrays made once and filled row by row.
 
@@ -159,7 +186,7 @@ class Log:
     """
 
     def __init__(
-        self, config: ExperimentConfig, robot: Robot, allocate: Allocate = np.zeros
+        self, config: ExperimentConfig, robot: Robot, allocate: Allocate = disk_arrays.zeros
     ) -> None:
         n, k, nj = config.n_periods, len(robot.soles), robot.model.nv - 6
         self.rows = 0
@@ -178,10 +205,12 @@ class Log:
         self.q[i], self.v[i] = q, v
         self.torques[i], self.wrenches[i] = output.torques, output.wrenches
         self.status[i], self.shortfall[i] = output.status, output.residual
+        if i % disk_arrays.CHUNK_ROWS == 0:
+            disk_arrays.release()
 
     def finish(self, experiment: Experiment, end: str, wall: float) -> Recording:
         m = self.rows
-        time, q, v = self.time[:m].copy(), self.q[:m].copy(), self.v[:m].copy()
+        time, q, v = detached(self.time[:m]), detached(self.q[:m]), detached(self.v[:m])
         derived = derive(
             experiment.robot, experiment.controller.path, time, q, v, experiment.ground
         )
@@ -193,12 +222,12 @@ class Log:
             time=time,
             q=q,
             v=v,
-            torques=self.torques[:m].copy(),
-            wrenches=self.wrenches[:m].copy(),
-            contact_wrenches=self.contact_wrenches[:m].copy(),
-            push_force=self.push_force[:m].copy(),
-            status=self.status[:m].copy(),
-            shortfall=self.shortfall[:m].copy(),
+            torques=detached(self.torques[:m]),
+            wrenches=detached(self.wrenches[:m]),
+            contact_wrenches=detached(self.contact_wrenches[:m]),
+            push_force=detached(self.push_force[:m]),
+            status=detached(self.status[:m]),
+            shortfall=detached(self.shortfall[:m]),
             com_error=derived.com_error,
             rotation_error=derived.rotation_error,
             momentum=derived.momentum,

@@ -15,6 +15,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from balance.disk_arrays import chunks
 from balance.recording import Recording
 from balance.robots import Robot
 
@@ -114,10 +115,11 @@ def _left_support(recording: Recording) -> Fall | None:
     if hull is None or (ground is not None and ground.motion):
         return None
     model, data = recording.robot.model, recording.robot.model.createData()
-    for row in range(0, len(recording.time), LOOK_EVERY):
-        com = pin.centerOfMass(model, data, recording.q[row])
-        if (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
-            return Fall(float(recording.time[row]), "left support", "the CoM left the support")
+    for rows in chunks(len(recording.time)):
+        for row in range(rows.start, rows.stop, LOOK_EVERY):
+            com = pin.centerOfMass(model, data, recording.q[row])
+            if (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
+                return Fall(float(recording.time[row]), "left support", "the CoM left the support")
     return None
 
 

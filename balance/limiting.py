@@ -81,7 +81,10 @@ def limited_moments(recording: Recording) -> list[Moment]:
 def limited_by(recording: Recording) -> dict[str, float]:
     """How long each constraint stood in the way, s; the longest first."""
     period = recording.config.control_period_s
-    times = {name: round(float(rows.sum()) * period, 9) for name, rows in limiting_rows(recording).items()}
+    times = {
+        name: round(float(rows.sum()) * period, 9)
+        for name, rows in limiting_rows(recording).items()
+    }
     return dict(sorted(times.items(), key=lambda item: -item[1]))
 
 

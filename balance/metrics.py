@@ -11,6 +11,7 @@ from scipy.spatial import ConvexHull
 
 from balance.controllers.output import ControlStatus
 from balance.demand import largest_uses, torque_effort, wrench_errors
+from balance.disk_arrays import chunks
 from balance.falls import MAX_SLIP_M, Cause, find_fall
 from balance.limiting import largest_shortfall, limited_by
 from balance.recording import LOADED_N, Recording
@@ -183,7 +184,9 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "max_sole_lift_m": peak(recording.sole_lift),
         "max_sole_slip_m": peak(recording.sole_slip),
         "longest_flight_s": longest_flight(recording),
-        "peak_torque_Nm": peak(np.abs(recording.torques)),
+        "peak_torque_Nm": max(
+            (peak(np.abs(recording.torques[rows])) for rows in chunks(com.size)), default=0.0
+        ),
         "torque_effort_N2m2s": torque_effort(recording),
         "max_friction_use": friction,
         "max_cop_use": cop,

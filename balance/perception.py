@@ -9,7 +9,6 @@ from balance.config import ExperimentConfig
 from balance.config.sensors import Estimator
 from balance.config.sensors import Sensors as SensorsConfig
 from balance.controllers import Controller, ControlOutput
-from balance.controllers.setpoints import SetpointPath
 from balance.estimation import BaseEstimator
 from balance.estimation.errors import base_errors, plain_stds
 from balance.plants.interface import Plant
@@ -17,6 +16,8 @@ from balance.plants.sensors import Sensors, imu_placement
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+
+CHUNK_ROWS = 1024  # control periods whose errors are worked out at once
 
 
 class PerceivingController:
@@ -45,10 +46,9 @@ class PerceivingController:
             placement = imu_placement(robot, sensors.imu.body)
             assumed = config.estimator or Estimator()
             self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
-        self._states: list[tuple[Array, Array, Array, Array]] = []
+        self._states: list[Array] = []
         self._spreads: list[Array] = []
-
-    path: SetpointPath
+        self._judged: list[Array] = []
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -63,8 +63,10 @@ class PerceivingController:
             pose, velocity = self.estimator.update(
                 reading.joints, reading.gyro, reading.accel, reading.wrenches
             )
-            self._states.append((pose, velocity, q[:7], v[:6]))
+            self._states.append(np.concatenate([pose, velocity, q[:7], v[:6]]))
             self._spreads.append(self.estimator.spread())
+            if len(self._states) == CHUNK_ROWS:
+                self._judge()
         seen_q = np.concatenate([pose, reading.joints])
         return self.law.step(seen_q, np.concatenate([velocity, reading.joint_velocities]), t)
 
@@ -77,8 +79,14 @@ class PerceivingController:
         """
         if self.estimator is None:
             return None
-        if not self._states:
-            return np.zeros((0, 18))
-        states = np.array([np.concatenate(parts) for parts in self._states])
-        errors = base_errors(states[:, :13], states[:, 13:])
-        return np.concatenate([errors, plain_stds(np.array(self._spreads))], axis=1)
+        self._judge()
+        return np.concatenate([np.zeros((0, 18)), *self._judged])
+
+    def _judge(self) -> None:
+        """Turn the latest states into errors, which take less room."""
+        if self._states:
+            states = np.array(self._states)
+            errors = base_errors(states[:, :13], states[:, 13:])
+            stds = plain_stds(np.array(self._spreads))
+            self._judged.append(np.concatenate([errors, stds], axis=1))
+            self._states, self._spreads = [], []

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from balance.config import ExperimentConfig
 from balance.contacts import ContactSurface, centre_of_pressure
 from balance.controllers.setpoints import SetpointPath
+from balance.disk_arrays import chunks
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.ground import GroundMotion
 from balance.pushes import Push
@@ -107,8 +108,7 @@ def derive(
         np.empty(n),
     )
     bodies = _Bodies(robot)
-    for start in range(0, n, _CHUNK_ROWS):
-        rows = slice(start, min(start + _CHUNK_ROWS, n))
+    for rows in chunks(n):
         com, out.momentum[rows] = bodies.follow(q[rows], v[rows])
         desired = [path.at(t) for t in time[rows].tolist()]
         out.com_error[rows] = com - [one.com for one in desired]
@@ -118,9 +118,6 @@ def derive(
         out.sole_lift[rows], out.sole_slip[rows] = bodies.sole_motion(time[rows], ground)
         out.lowest_body[rows] = bodies.lowest()
     return out
-
-
-_CHUNK_ROWS = 1024
 
 
 class _Bodies:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 import balance
 from balance.config import ExperimentConfig, load_config
+from balance.disk_arrays import chunks
 from balance.errors import FileError, ResultError
 from balance.mismatch import simulated_robot
 from balance.pushes import make_pushes
@@ -265,17 +266,27 @@ def _write_log(recording: Recording, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields, arrays = [], []
-    for attribute, columns in _blocks(recording.robot, recording.estimation is not None):
-        values = np.asarray(getattr(recording, attribute)).reshape(
-            recording.time.size, len(columns)
-        )
-        kind = pa.int64() if attribute == "status" else pa.float64()
-        for index, (name, unit) in enumerate(columns.items()):
-            fields.append(pa.field(name, kind, metadata={"unit": unit}))
-            arrays.append(pa.array(values[:, index], type=kind))
+    blocks = _blocks(recording.robot, recording.estimation is not None)
+    kinds = {"status": pa.int64()}
+    fields = [
+        pa.field(name, kinds.get(attribute, pa.float64()), metadata={"unit": unit})
+        for attribute, columns in blocks
+        for name, unit in columns.items()
+    ]
     schema = pa.schema(fields, metadata={"end": recording.end, "robot": recording.robot.name})
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
+    rows = recording.time.size
+    values = [
+        np.asarray(getattr(recording, attribute)).reshape(rows, len(columns))
+        for attribute, columns in blocks
+    ]
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for chunk in chunks(rows):
+            columns = [column for block in values for column in block[chunk].T]
+            arrays = [
+                pa.array(column, type=field.type)
+                for column, field in zip(columns, fields, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def config_text(config: ExperimentConfig) -> str:

@@ -58,6 +58,12 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
 
 def _placed_surface(robot: Robot, name: str, stance: Stance) -> ContactSurface:
     known = {surface.name: surface for surface in robot.surfaces}
+    if name not in known and robot.model.existBodyName(name):
+        raise ConfigError(
+            f"stance.contacts names the body '{name}' of robot '{robot.name}', which has no "
+            "contact surface; describe one under 'surfaces' in the robot's file, or take one of "
+            f"{', '.join(known)}"
+        )
     if name not in known:
         raise ConfigError(
             f"stance.contacts names '{name}', which robot '{robot.name}' lacks"

@@ -139,7 +139,7 @@ def test_mistake_in_the_file_is_told_with_its_key(
         ("a: &a [*a]", ConfigError, ["line 1", "recursive"]),
         ("a: *b", ConfigError, ["line 1", "undefined alias 'b'"]),
         ("a: !!python/object:os.system x", ConfigError, ["not valid YAML"]),
-        ("a: 2020-99-99", ConfigError, ["cannot be read as YAML"]),
+        ("a: 2020-99-99", ConfigError, ["line 1", "'timestamp' is not allowed"]),
         ("[" * 1100, ConfigError, ["cannot be read as YAML"]),
         ("? [1, 2]\n: 3\n", ConfigError, ["line 1", "not plain text"]),
         ("a: 1\n---\nb: 2\n", ConfigError, ["line 2", "another document"]),

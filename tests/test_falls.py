@@ -63,7 +63,7 @@ def test_on_ice_a_fall_begins_with_a_slip() -> None:
 
 def test_legs_without_torque_give_way_downwards() -> None:
     """The CoM sinks over the soles: no slip, no way out of the support, no tilt."""
-    recording = run(**{"pushes": []})
+    recording = run(pushes=[])
     q = recording.q.copy()
     q[:, 2] -= 0.5 * np.linspace(0.0, q[0, 2], len(q)) / q[0, 2] * q[0, 2]
     object.__setattr__(recording, "q", q)

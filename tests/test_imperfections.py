@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from balance.config import load_config
-from balance.errors import ConfigError
+from balance.errors import BalanceError, ConfigError
 from balance.experiment import Experiment, run
 from balance.perception import PerceivingController
 from balance.plants.actuators import ActuatedPlant
@@ -108,3 +108,25 @@ def test_wrong_imperfections_get_one_sentence(overrides: dict[str, Any], told: s
 
 def test_state_may_be_written_as_word_or_truth_value() -> None:
     assert load_config("toro_push", {"state": "true"}) == load_config("toro_push", {"state": True})
+
+
+def test_contact_of_a_body_without_a_surface_gets_one_sentence() -> None:
+    config = load_config("toro_table", {"stance.contacts.2": "head", "stance.planes": {}})
+    with pytest.raises(ConfigError, match=r"the body 'head' .* has no contact surface"):
+        Experiment(config)
+
+
+@pytest.mark.parametrize("name", ["toro_table", "toro_single_support"])
+def test_estimate_stands_on_whatever_bears_the_robot(name: str) -> None:
+    """One sole, or two and a hand: every contact surface is an anchor."""
+    config = load_config(name, {"state": "estimated", "duration_s": 0.1, "pushes": []})
+    recording = run(config)
+    assert recording.estimation is not None
+    assert np.abs(recording.estimation[:, :6]).max() < 1e-3
+
+
+def test_ground_out_of_reach_gets_one_sentence() -> None:
+    config = load_config("toro_push", {"ground.heights_m": {"left sole": 2.0}})
+    with pytest.raises(BalanceError) as caught:
+        Experiment(config)
+    assert "\n" not in str(caught.value)

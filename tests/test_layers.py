@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "balance"
 # A layer may import the layers before it, and itself.
 LAYERS = (
     ("errors",),
-    ("paths", "schema", "rotations", "urdf_files"),
+    ("paths", "schema", "disk_arrays", "rotations", "urdf_files"),
     ("dynamics",),
     ("contacts", "robot_model"),
     ("robots",),
@@ -23,7 +23,7 @@ LAYERS = (
     ("mismatch",),
     ("controllers", "plants", "pushes", "estimation"),
     ("recording", "metrics", "demand", "falls", "limiting"),  # a recording judges itself: Recording.summary()
-    ("perception",),  # sensors of a plant, an estimate, and a law
+    ("perception", "dropout"),  # sensors of a plant, an estimate, and a law
     ("experiment",),
     ("results",),
     ("linear",),

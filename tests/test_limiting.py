@@ -43,7 +43,9 @@ def test_the_names_are_those_of_the_law_itself(pushed: Recording) -> None:
 def test_an_unloaded_sole_is_named_once(pushed: Recording) -> None:
     rows = limiting_rows(pushed)
     unloaded = rows["right sole: normal force at its minimum"]
-    others = [where for name, where in rows.items() if "right sole" in name and "normal" not in name]
+    others = [
+        where for name, where in rows.items() if "right sole" in name and "normal" not in name
+    ]
     assert not any((unloaded & where).any() for where in others)
 
 

@@ -99,7 +99,7 @@ def test_a_failed_write_leaves_nothing_behind(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", full)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(FileError, match="No space left on device"):
         save_recording(recording, tmp_path / "result")
     assert list(tmp_path.iterdir()) == []
@@ -112,7 +112,7 @@ def test_a_full_disk_does_not_lose_the_run(
     shelter = tmp_path / "tmp"
     shelter.mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(shelter))
-    plain, calls = pq.write_table, []
+    plain, calls = pq.ParquetWriter.write_table, []
 
     def fails_once(*arguments: object, **options: object) -> None:
         calls.append(1)
@@ -120,7 +120,7 @@ def test_a_full_disk_does_not_lose_the_run(
             raise OSError(28, "No space left on device")
         plain(*arguments, **options)
 
-    monkeypatch.setattr(pq, "write_table", fails_once)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fails_once)
     with pytest.raises(FileError, match="was saved to"):
         save_somewhere(recording, tmp_path / "out" / "result", False, None)
     kept = load_recording(shelter / "balance-results" / "result")

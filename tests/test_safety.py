@@ -113,7 +113,7 @@ def test_a_run_that_asks_for_a_terabyte_is_refused_before_it_starts() -> None:
 
 def test_a_run_larger_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("balance.size._physical_memory", lambda: 10**6)
-    with pytest.raises(ConfigError, match="of memory for its recording; at most 0.001 GB"):
+    with pytest.raises(ConfigError, match=r"of memory for its recording; at most 0\.001 GB"):
         Experiment(balance.load_config("toro_push"))
 
 

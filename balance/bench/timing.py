@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from balance.experiment import no_garbage_collection
 
 Array = NDArray[np.float64]
 Call = Callable[[int], object]
@@ -51,18 +51,6 @@ def time_calls(calls: Mapping[str, Call], states: int, rounds: int) -> dict[str,
                     call(state)
                     times[name][round_, state] = clock() - began
     return {name: Timing.of(of_call) for name, of_call in times.items()}
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Cyclic garbage is not searched meanwhile; reference counts free memory as ever."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def growth_exponent(sizes: Sequence[float], times: Sequence[float]) -> float:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from balance.config.actuators import Actuators
+from balance.config.faults import Fault
 from balance.config.ground import Ground
 from balance.config.laws import Law
 from balance.config.mismatch import Mismatch
@@ -52,6 +53,7 @@ class ExperimentConfig(Strict):
     actuators: Actuators | None = None
     mismatch: Mismatch | None = None
     ground: Ground | None = None
+    faults: tuple[Fault, ...] = ()
     reference: Reference | None = None
     provenance: dict[str, str] | None = None
 
@@ -119,8 +121,8 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     tree = load_yaml_mapping(path)
     if "experiment" in tree:
         raise ConfigError(
-            f"{path} is a study of many experiments; run it with 'balance compare', 'balance sweep' "
-            "or 'balance envelope'"
+            f"{path} is a study of many experiments; run it with 'balance compare', "
+            "'balance sweep' or 'balance envelope'"
         )
     return parse_config(tree, str(path), overrides)
 

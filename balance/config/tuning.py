@@ -146,10 +146,10 @@ class TuneConfig(StudyBase):
     """Numbers to change, pushes to face, what to improve, and how to search.
 
     ``at_once`` trials are open at a time, whatever the number of workers, so that a study depends
-    on its ``seed`` alone.  A trial whose first pushes already cost more than the share ``give_up``
-    of all trials is not finished.  ``storage`` is a URL that Optuna knows; without one it is a file
-    in the study's folder.  ``resolution`` is that of a search for ``recovered_impulse``, as a
-    fraction of the ankle limit.
+    on its ``seed`` alone.  A trial is not finished if, by equalling the best so far in the pushes
+    to come, it would still cost more than the share ``give_up`` of all trials.  ``storage`` is a
+    URL that Optuna knows; without one it is a file in the study's folder.  ``resolution`` is that
+    of a search for ``recovered_impulse``, as a fraction of the ankle limit.
     """
 
     parameters: Annotated[tuple[Parameter, ...], Field(min_length=1)]
@@ -176,8 +176,8 @@ class TuneConfig(StudyBase):
         )
         if self.sampler.type == "cmaes" and len(self.objectives) > 1:
             raise ValueError(
-                f"CMA-ES improves one objective, but {len(self.objectives)} are given; choose tpe "
-                "or nsga2, or keep one objective and put 'bounds' on the others"
+                f"the sampler cmaes improves one objective, but {len(self.objectives)} are given; "
+                "choose tpe or nsga2, or keep one objective and put 'bounds' on the others"
             )
         weighted = any(case.weight != 1.0 for case in self.pushes)
         if weighted and all(o.over == "worst" for o in (*self.objectives, *self.bounds)):

@@ -29,22 +29,20 @@ Array = NDArray[np.float64]
 TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 """A moment (x, y) about the CoM moves the CMP by TURN @ moment / (m g)."""
 
-# Weights, per squared newton and newton metre, of the momentum before all else, of the base's yaw
-# and the free joints before the lean, and of the whole plan: a step of the plan is rather shortened
-# than done in another way.
+# Weights per squared newton and newton metre.  The momentum comes before all else, but for yaw,
+# which gets what friction leaves.  ``PLAN_WEIGHT`` is the cost of a moment that is left out.
 LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT = 1e4, 1e4, 1.0
-HOLD_WEIGHT, PLAN_WEIGHT, YAW_HOLD = 1.0, 1.0, 10.0
-SPEED_SHARE = 1.0  # of their largest speed that the free joints are asked for
-JOINT_ACCELERATION = 80.0  # rad/s^2; no joint is asked for more
-JOINT_INERTIA = 0.2  # of the base's: below it a joint's error counts as if it had that inertia
+BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT, PLAN_WEIGHT = 1.0, 10.0, 1.0, 1.0
+JOINT_INERTIA = 0.2  # of the base's: lighter joints count as if they had that inertia
+JOINT_ACCELERATION = 80.0  # rad/s^2; no free joint is asked for more
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the law wants at one instant: the CoP alone, plus a share, 0 to 1, of the lean.
+    """What the law wants at one instant: ``hold``, plus as large a share, 0 to 1, of ``lean``.
 
-    ``hold`` and ``lean`` (6,) are rates of the momentum, N and N m; ``turn`` (n,) are the
-    accelerations of the flywheel's coordinates that belong to ``lean``.
+    Both are rates of the momentum (6,), N and N m: of the CoP and the free joints, and of the base
+    that turns.  ``turn`` (n,) are the accelerations of the flywheel's coordinates.
     """
 
     hold: Array
@@ -83,38 +81,37 @@ class CaptureController(TaskLaw):
         self.polygon = SupportPolygon(robot, law.contacts.cop_margin_m + law.cop_reserve_m)
         self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
-        self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free] * SPEED_SHARE
+        self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]
         self._force_weight = law.qp.regularisation**2 * self.force_metric
-        self._task_rows = self._constant_rows()
+        self._scale = self._coordinate_scale()
 
-    def _constant_rows(self) -> Array:
-        """Weighted inertias (n,) of the flywheel's coordinates."""
-        wheel, n_free = self.flywheel, len(self.flywheel.free)
-        inertia = wheel.inertia
-        least = JOINT_INERTIA * float(inertia[:2].mean())
+    def _coordinate_scale(self) -> Array:
+        """Inertias (n,) of the flywheel's coordinates times the roots of their weights."""
+        wheel = self.flywheel
+        least = JOINT_INERTIA * float(wheel.inertia[:2].mean())
         joints = np.maximum(np.diag(self.body.M)[6:][wheel.free], least)
-        scale = np.concatenate([inertia, joints])
-        scale[2] *= np.sqrt(YAW_HOLD)
-        scale[3:] *= np.sqrt(HOLD_WEIGHT)
-        assert len(scale) == 3 + n_free
-        return scale
+        weights = np.repeat([BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT], [2, 1, len(joints)])
+        return np.asarray(np.sqrt(weights) * np.concatenate([wheel.inertia, joints]))
 
     def plan(self, desired: Desired) -> Plan:
         """The momentum rates and accelerations that the law wants at the state of ``self.body``."""
         body, law, omega = self.body, self.law, self.omega
         per_weight = TURN / self.weight
+        # The divergent coordinate, from the desired CoM.
         offset = body.com - desired.com
         velocity = body.momentum[:3] / body.mass - desired.com_velocity
         delta, rates = self.flywheel.state(body, desired)
         excursion = self.flywheel.B.dot(delta)
         zeta = offset[:2] + velocity[:2] / omega
         zeta += per_weight.dot(omega * body.momentum[3:5] + omega**2 * excursion[:2])
+        # Where the CoP shall be, and the excursion that makes up for what it cannot do.
         centre = desired.com[:2]
         cop = self.polygon.nearest(centre + zeta + self._beyond.dot(zeta)) - centre
         needed = centre + (1.0 + law.lean_reserve) * zeta
         lacking = needed - self.polygon.nearest(needed)
         wanted = np.append(TURN.T.dot(lacking) * self.weight / omega**2, 0.0)
         turn = self._turn(self.flywheel.allocate(wanted) - delta, rates)
+        # Both as rates of the momentum.
         by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
         by_base = self.flywheel.B[:, :3].dot(turn[:3])
         pull = -body.mass * omega**2 * per_weight
@@ -132,7 +129,7 @@ class CaptureController(TaskLaw):
         """Accelerations (n,) that bring the flywheel's coordinates to rest at zero ``error``.
 
         Far away the rate is the one from which the braking moment still stops the excursion in
-        time; nearer it is proportional to the error.
+        time; nearer it is proportional to the error.  Free joints keep to their largest speed.
         """
         law, omega, wheel = self.law, self.omega, self.flywheel
         near = law.lean_rate * omega
@@ -177,7 +174,7 @@ class CaptureController(TaskLaw):
 
     def _cost(self, plan: Plan, free: FreeMotion, desired: Desired) -> tuple[Array, Array]:
         """H and g of the tasks' cost, by the free motion y and the share of the lean."""
-        body, wheel, scale = self.body, self.flywheel, self._task_rows
+        body, wheel, scale = self.body, self.flywheel, self._scale
         nv, n = body.model.nv, len(scale)
         momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
         posture, posture_values = self.tasks.evaluate(body, desired)

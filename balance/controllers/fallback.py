@@ -50,7 +50,7 @@ class Cones:
         largest = float(np.abs(wrenches).max())
         if margins.min() >= -CONE_TOLERANCE and largest <= self._most:
             return wrenches
-        wrenches = wrenches * min(1.0, self._most / largest)
+        wrenches = wrenches * (self._most / largest if largest > self._most else 1.0)
         for contact in range(self._gain.shape[1]):
             gain = self._gain[:, contact]
             self._pull_down(wrenches, contact, gain < 0.0)
@@ -89,8 +89,8 @@ class Fallback:
         self._rate = 2.0 * impedance.damping_ratio * self._omega
         self.stiffness, self.damping = self._omega**2 * inertia, self._rate * inertia
         self._posture = robot.q_nominal[7:].copy()
-        self.held = self._relaxed(robot.q_nominal, np.zeros(model.nv))
-        """Torques (nj,) and wrenches (6 k,) that hold the nominal posture."""
+        self.held = self.answer(robot.q_nominal, np.zeros(model.nv))
+        """What holds the nominal posture."""
 
     def answer(self, q: Array, v: Array) -> ControlOutput:
         """The first rung that bears; ``q`` and ``v`` are finite."""
@@ -99,14 +99,13 @@ class Fallback:
             (ControlStatus.MINIMUM_WRENCH, self._minimum_wrench),
             (ControlStatus.DAMPED, self._damped),
         )
-        with np.errstate(all="ignore"):
-            for rung, solve in rungs:
-                try:
-                    torques, wrenches = solve(q, v)
-                except NUMERICAL:
-                    continue
-                if np.isfinite(torques.sum() + wrenches.sum()):
-                    return self._output(torques, wrenches, ControlStatus.QP_FAILED | rung)
+        for rung, solve in rungs:
+            try:
+                torques, wrenches = solve(q, v)
+            except NUMERICAL:
+                continue
+            if np.isfinite(torques.sum() + wrenches.sum()):
+                return self._output(torques, wrenches, ControlStatus.QP_FAILED | rung)
         return self._output(np.zeros(len(self.limits)), self.cones.least(), ControlStatus.DAMPED)
 
     def _output(self, torques: Array, wrenches: Array, status: ControlStatus) -> ControlOutput:

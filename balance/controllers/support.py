@@ -10,7 +10,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.contacts import ContactSurface
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -42,13 +41,19 @@ class Support:
         # Contact wrenches at the world's origin, and from there to the CoM.
         self._at_origin, self._to_com = np.zeros((6, 6 * k)), np.eye(6)
         self._lever = self._to_com[3:, :3]
+        frames = [model.frames[surface.frame_id] for surface in robot.soles]
+        # Of each contact: its joint's placement, which follows the data, its own in the joint's
+        # frame, and where the map of its wrench goes.
         self._contacts = [
-            _Contact(model, data, surface, self._at_origin[:, 6 * i : 6 * i + 6])
-            for i, surface in enumerate(robot.soles)
+            (data.oMi[frame.parentJoint], frame.placement * surface.placement, columns)
+            for frame, surface, columns in zip(
+                frames, robot.soles, np.split(self._at_origin, k, axis=1), strict=True
+            )
         ]
         self.G, self.J_c = np.zeros((6, 6 * k)), np.zeros((6 * k, model.nv))
         self.J_q = self.J_c[:, 6:]
-        self._moves = np.repeat([contact.moved_by for contact in self._contacts], 6, axis=0)
+        moved = [_moved_by(model, frame.parentJoint) for frame in frames]
+        self._moves = np.repeat(moved, 6, axis=0)
         """One where a coordinate moves a contact, zero elsewhere (6 k, nv)."""
         self.moving = np.flatnonzero(self._moves.any(axis=0))
         """Indices of the coordinates, base first, that move some contact."""
@@ -57,8 +62,8 @@ class Support:
     def update(self, q: Array, v: Array) -> None:
         """Evaluate everything at configuration ``q`` and velocity ``v``."""
         pin.ccrba(self.model, self.data, q, v)
-        for contact in self._contacts:
-            contact.update()
+        for X_WJ, X_JS, columns in self._contacts:
+            columns[:] = (X_WJ * X_JS).toDualActionMatrix()
         self._lever[:] = _CROSS_BACK.dot(self.com)
         np.dot(self._to_com, self._at_origin, out=self.G)
         # Pinocchio's joint Jacobian is taken at the world's origin.
@@ -78,23 +83,13 @@ class Support:
         return wrenches.ravel().dot(self.J_q)
 
 
-class _Contact:
-    """One contact surface; writes the map of its wrench to the world's origin."""
-
-    def __init__(
-        self, model: pin.Model, data: pin.Data, surface: ContactSurface, at_origin: Array
-    ) -> None:
-        frame = model.frames[surface.frame_id]
-        self._X_WJ = data.oMi[frame.parentJoint]  # follows the data
-        self._X_JS = frame.placement * surface.placement
-        self._at_origin = at_origin
-        self.moved_by = np.zeros(model.nv)
-        for joint in list(model.supports[frame.parentJoint])[1:]:
-            columns = model.joints[joint].idx_v, model.joints[joint].idx_v + model.joints[joint].nv
-            self.moved_by[slice(*columns)] = 1.0
-
-    def update(self) -> None:
-        self._at_origin[:] = (self._X_WJ * self._X_JS).toDualActionMatrix()
+def _moved_by(model: pin.Model, joint: int) -> Array:
+    """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
+    moved = np.zeros(model.nv)
+    for index in list(model.supports[joint])[1:]:
+        first = model.joints[index].idx_v
+        moved[first : first + model.joints[index].nv] = 1.0
+    return moved
 
 
 def cross_matrix(a: Array) -> Array:

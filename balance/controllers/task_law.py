@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from balance.config import LawBase
 from balance.config.tasks import FrameTask
 from balance.controllers.distribution import make_distribution
+from balance.controllers.free_motion import FreeMotion
+from balance.controllers.law import BalancingLaw
 from balance.controllers.limits import Limits
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.setpoints import Desired, SetpointPath
@@ -20,6 +22,7 @@ from balance.controllers.task_stack import TaskStack, make_tasks
 from balance.controllers.tasks import PostureTask
 from balance.controllers.whole_body import WholeBody
 from balance.qp import make_solver
+from balance.qp.diagnosis import conflict_sentence
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -34,7 +37,7 @@ class Answer:
     wanted: Array
 
 
-class TaskLaw(ABC):
+class TaskLaw(BalancingLaw):
     """The steps that such laws have in common; a law says how it weighs its tasks."""
 
     def __init__(
@@ -48,7 +51,7 @@ class TaskLaw(ABC):
         """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.body = robot, WholeBody(robot, contact_damping)
-        self.solver = make_solver(law.qp.solver)
+        super().__init__(law, robot, make_solver(law.qp.solver))
         # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
@@ -70,24 +73,18 @@ class TaskLaw(ABC):
             linear_weight=law.qp.linear_weight,
             angular_weight=law.qp.angular_weight,
         )
-        self._last = self._gravity_hold()
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of the wrench cones and of the torque limits."""
         return self.limits.names
 
-    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
-        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s.
-
-        Without an answer the last one is repeated: it respects all limits.
-        """
-        if not np.isfinite(q.sum() + v.sum()):
-            return self._repeat(ControlStatus.BAD_STATE)
+    def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
+        """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
         self.body.update(q, v)
         answer = self.solve(self.path.at(t))
         if answer is None:
-            return self._repeat(ControlStatus.QP_FAILED)
+            return None
         residual = self.body.G.dot(answer.wanted - answer.wrenches)
         active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
         status = ControlStatus.OK
@@ -98,23 +95,15 @@ class TaskLaw(ABC):
             status |= ControlStatus.TORQUE_LIMITED
         # A projection has no limits of torque, and a solver's rounding may leave some.
         torques = self.limits.cut(answer.torques)
-        self._last = (torques, answer.wrenches)
         return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)
 
     @abstractmethod
     def solve(self, desired: Desired) -> Answer | None:
         """The answer at the current state of ``self.body``, None if there is none."""
 
-    def _gravity_hold(self) -> tuple[Array, Array]:
-        """Torques and wrenches that hold the nominal posture, within limits."""
-        body = self.body
-        load = np.append(body.weight, np.zeros(3))
-        wrenches = self.distribution.solve(body.G, load).wrenches.ravel()
-        return self.limits.cut((body.bias - wrenches.dot(body.J_c))[6:]), wrenches
-
-    def _repeat(self, status: ControlStatus) -> ControlOutput:
-        torques, wrenches = self._last
-        none = np.empty(0, dtype=np.intp)
-        return ControlOutput(
-            torques.copy(), wrenches.reshape(-1, 6).copy(), status, none, np.zeros(6)
-        )
+    def conflict(self) -> str:
+        """Why there is no answer at the last state: limits that contradict each other, in words."""
+        free = FreeMotion(self.body.equations(), self.force_metric)
+        bounded = np.isfinite(np.concatenate([self.limits.lower, *2 * [self.limits.torques]]))
+        names = [name for name, kept in zip(self.limits.names, bounded, strict=True) if kept]
+        return conflict_sentence(*self.limits.rows(free), names)

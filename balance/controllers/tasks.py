@@ -130,7 +130,7 @@ class PostureTask(Task):
         self._damping = 2.0 * damping_ratio * self._omega
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        np.fill_diagonal(rows[:, 6:], self._inertia)
+        rows.ravel()[6 :: body.model.nv + 1] = self._inertia  # on joint i in row i
         wanted = self._omega**2 * (self._nominal - body.q[7:]) - self._damping * body.v[6:]
         values[:] = self._inertia * wanted
 

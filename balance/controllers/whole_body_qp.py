@@ -64,7 +64,8 @@ class WholeBodyController(TaskLaw):
         if failed:
             return None
         torques, wrenches = self._forces(free, x)
-        if self.limits.margins(wrenches, torques).min() >= 0.0:
+        margins = self.limits.margins(wrenches, torques)
+        if margins[margins.argmin()] >= 0.0:
             return Answer(torques, wrenches, wrenches)
         solution = self.solver.solve(self._limited(free, H_y, g_y))
         if solution.status is not QPStatus.SOLVED:

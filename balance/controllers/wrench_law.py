@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import numpy as np
 import pinocchio as pin
@@ -13,6 +12,7 @@ from balance.config import ExperimentConfig
 from balance.controllers.contact_damping import ContactDamping
 from balance.controllers.distribution import make_distribution
 from balance.controllers.gains import gain_matrices
+from balance.controllers.law import BalancingLaw
 from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.posture import PostureImpedance
 from balance.controllers.setpoints import Desired, SetpointPath
@@ -23,12 +23,13 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
-class WrenchLaw(ABC):
+class WrenchLaw(BalancingLaw):
     """The steps that such laws have in common; a law says which wrench, and which torques."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = config.controller
         self.distribution = make_distribution(robot, law.contacts, law.qp)
+        super().__init__(law, robot, self.distribution.solver)
         self.robot, self.support = robot, Support(robot)
         self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)
         impedance = law.impedance or robot.impedance
@@ -39,47 +40,28 @@ class WrenchLaw(ABC):
         self._limits = robot.effort_limits
         # The regularisation of the QP alone leaves some 1e-5 of the weight unmet.
         self._negligible = 1e-4 * float(np.linalg.norm(self.support.weight))
-        self._last_wrenches = self.distribution.even_share(
-            self.support.G, np.concatenate([self.support.weight, np.zeros(3)])
-        ).reshape(-1, 6)
-        self._last_torques = np.zeros(robot.model.nv - 6)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of the wrench cones."""
         return self.distribution.names
 
-    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
-        """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s.
-
-        Without a usable state the last torques are repeated.
-        """
-        if not math.isfinite(q.dot(q) + v.dot(v)):
-            return self._repeat(ControlStatus.BAD_STATE)
+    def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
+        """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
         self.support.update(q, v)
         wanted = self.wanted_wrench(self.path.at(t), q, v)
         solution = self.distribution.solve(self.support.G, wanted)
-        status = ControlStatus.OK
-        wrenches, total = solution.wrenches, solution.total
         if solution.status is not QPStatus.SOLVED:
-            status = ControlStatus.QP_FAILED
-            wrenches = self._last_wrenches
-            total = self.support.G.dot(wrenches.ravel())
-        elif len(solution.active) and np.abs(solution.residual).max() > self._negligible:
+            return None
+        status = ControlStatus.OK
+        if len(solution.active) and np.abs(solution.residual).max() > self._negligible:
             status = ControlStatus.WRENCH_LIMITED
-        self._last_wrenches = wrenches
-        torques = self.torques(wrenches, total, q, v)
+        torques = self.torques(solution.wrenches, solution.total, q, v)
         excess = np.abs(torques) - self._limits
         if excess[excess.argmax()] > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
             torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
-        self._last_torques = torques
-        return ControlOutput(torques, wrenches, status, solution.active, solution.residual)
-
-    def _repeat(self, status: ControlStatus) -> ControlOutput:
-        none = np.empty(0, dtype=np.intp)
-        wrenches = self._last_wrenches.copy()
-        return ControlOutput(self._last_torques.copy(), wrenches, status, none, np.zeros(6))
+        return ControlOutput(torques, solution.wrenches, status, solution.active, solution.residual)
 
     def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
         """All joint torques (nj,): of contact wrenches, posture and contact dampers.

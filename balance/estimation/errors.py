@@ -34,7 +34,7 @@ def plain_stds(spreads: Array) -> Array:
     T[:, 0:3, ROTATION] = -_skew(spreads[:, :3])
     T[:, 6:9, ROTATION] = -_skew(spreads[:, 3:6])
     covariances = T @ spreads[:, 6:].reshape(n, 9, 9) @ T.transpose(0, 2, 1)
-    return np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    return np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
 
 
 def _skew(a: Array) -> Array:

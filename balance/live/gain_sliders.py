@@ -66,9 +66,9 @@ class GainSliders:
     ) -> None:
         lab, (low, high, step) = self._lab, bounds
         # A config may have gains beyond the slider's usual range: then it reaches as far.
-        low, high = min(low, value), max(high, value)
+        low, high = min(low, round(value, 3)), max(high, round(value, 3))
         handle = self._gui.add_slider(
-            "xyz"[axis], min=low, max=high, step=step, initial_value=value
+            "xyz"[axis], min=low, max=high, step=step, initial_value=round(value, 3)
         )
 
         def changed() -> None:

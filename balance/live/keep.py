@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 from balance.config import ExperimentConfig
 from balance.errors import FileError, InputError
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
 from balance.live.desk import safe_child
 from balance.live.export import export_html
 from balance.live.replay import Replay
@@ -29,16 +30,9 @@ def recording_of(snapshot: Snapshot) -> Recording:
     if snapshot.config.state == "estimated":
         # The errors of the estimate stay in the physics process; the repetition has the same.
         return experiment.run()
-    log = _part(snapshot)
-    return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
-
-
-def _part(snapshot: Snapshot) -> Log:
-    """The log with its own count of rows: the shared one goes on growing."""
-    log = Log.__new__(Log)
-    log.__dict__.update(snapshot.log.__dict__)
+    log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
     log.rows = snapshot.rows
-    return log
+    return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
 
 
 def save_run(snapshot: Snapshot, results: Path, name: str) -> Path:

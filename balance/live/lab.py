@@ -39,7 +39,7 @@ from balance.live.theatre import Theatre
 from balance.metrics import ankle_limit
 
 FRAME_S = 0.04
-PLOT_S = 0.25
+PLOT_S = 0.33
 SETTLE_S = 0.5  # after the last touch of a slider, before the world is made anew
 MAX_SAMPLES = 12  # of the history in one frame
 

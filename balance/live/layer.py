@@ -119,9 +119,12 @@ def set_points(node: Any, points: Array) -> None:
 
 def set_arrows(node: Any, starts: Array, vectors: Array, colours: Array) -> None:
     """Show the arrows that are long enough to be seen."""
+    # The page takes colours of arrows for intensities of light; unlike those of meshes they would
+    # come out pale.
+    colours = (255.0 * (colours / 255.0) ** 2.2).astype(np.uint8)
     keep = np.isfinite(starts).all(axis=1) & (np.linalg.norm(vectors, axis=1) > MIN_ARROW_M)
     show(node, bool(keep.any()))
     if node.visible:
         set_points(node, np.stack([starts, starts + vectors], axis=1)[keep])
         if node.colors.shape != colours[keep].shape or (node.colors != colours[keep]).any():
-            node.colors = colours[keep].astype(np.uint8)
+            node.colors = colours[keep]

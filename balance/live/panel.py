@@ -29,7 +29,7 @@ class Panel:
         self._lab, self._client, self._gui = lab, client, client.gui
         self._modal: Any = None
         self._bar: Any = None
-        self._top = self._gui.add_folder("", expand_by_default=True)
+        self._top = self._gui.add_folder("Replay" if lab.replay else "Time")
         with self._top:
             if lab.replay is not None:
                 self._replay_controls(lab.replay)

@@ -19,10 +19,11 @@ BLANK = np.array([-SPAN_S, 0.0])
 
 @dataclass(frozen=True)
 class Chart:
-    """Title with unit, and the smallest range of the vertical axis."""
+    """Title with unit, the smallest range of the vertical axis, and its largest value."""
 
     title: str
     least: tuple[float, float]
+    most: float = np.inf
 
 
 CHARTS: dict[str, Chart] = {
@@ -31,7 +32,7 @@ CHARTS: dict[str, Chart] = {
     "linear_momentum": Chart("Linear momentum [kg m/s]", (-2.0, 2.0)),
     "angular_momentum": Chart("Angular momentum [kg m²/s]", (-0.2, 0.2)),
     "cop_margin": Chart("CoP margin [mm]", (0.0, 50.0)),
-    "control_time": Chart("Control step [µs]", (0.0, 500.0)),
+    "control_time": Chart("Control step [µs]", (0.0, 200.0), 2000.0),
 }
 SOLE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
@@ -76,7 +77,9 @@ class Plots:
             return
         for key, handle in self._charts.items():
             data = history.series(key)
-            bounds = _range(data[2:], CHARTS[key].least)
+            chart = CHARTS[key]
+            data = (*data[:2], *(np.minimum(column, chart.most) for column in data[2:]))
+            bounds = _range(data[2:], chart.least)
             if bounds != self._bounds.get(key):  # the page makes a chart anew for new scales
                 self._bounds[key] = bounds
                 handle.scales = _scales(bounds)

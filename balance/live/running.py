@@ -70,19 +70,19 @@ class Running:
             ("real time", "paused" if self.shared.paused else f"{self.shared.factor:.2f} ×"),
             ("control step", step),
             ("deadline misses", str(self.shared.misses)),
-            ("gain changes", str(len(self.config.controller.gain_changes))),
         ]
-        if self.pushes:
-            push = self.pushes[-1]
-            level = push.direction[:2]
-            share = ""
-            if np.hypot(*level) > 1e-6 and not push.in_body_axes:
-                limit = ankle_limit(self.robot, push.direction)
-                share = f" · {100 * push.impulse * np.hypot(*level) / limit:.0f} %"
-            cells.append(("last push", f"{push.impulse:.1f} N s{share}"))
-        else:
-            cells.append(("last push", "none"))
-        return cells
+        cells += self._last_push()
+        return [*cells, ("gain changes", str(len(self.config.controller.gain_changes)))]
+
+    def _last_push(self) -> list[tuple[str, str]]:
+        """The last push, and its horizontal part over the ankle limit."""
+        if not self.pushes:
+            return [("last push", "none"), ("of ankle limit", "–")]
+        push, share = self.pushes[-1], "–"
+        level = float(np.hypot(*push.direction[:2]))
+        if level > 1e-6 and not push.in_body_axes:
+            share = f"{100 * push.impulse * level / ankle_limit(self.robot, push.direction):.0f} %"
+        return [("last push", f"{push.impulse:.1f} N s"), ("of ankle limit", share)]
 
     def verdict(self) -> str:
         """Why the session is over, and what was at its limit before."""

@@ -118,7 +118,7 @@ class Stage:
         target = np.array([*robot.com()[:2], 0.5 * height])
         camera = self._server.initial_camera
         camera.look_at = target
-        camera.position = target + height * np.array([1.35, -0.95, 0.35])
+        camera.position = target + height * np.array([1.5, -1.05, 0.36])
         camera.fov = 0.66
         for client in self._server.get_clients().values():
             client.camera.look_at = camera.look_at

@@ -109,7 +109,7 @@ class Corner:
         self._panel = server.gui.add_panel()
         with self._panel.add_tab("Status", viser.Icon.ACTIVITY):
             self._text = server.gui.add_html("")
-        self._panel.float(x=14, y=-14, width=300)
+        self._panel.float(x=14, y=-14, width=236)
         self._shown = ""
 
     def show(self, cells: Sequence[tuple[str, str]], alarm: str) -> None:
@@ -130,7 +130,7 @@ def corner_html(cells: Sequence[tuple[str, str]], alarm: str) -> str:
         for label, value in cells
     )
     grid = (
-        '<div style="display:grid;grid-template-columns:repeat(3,1fr);gap:.35em .8em;'
+        '<div style="display:grid;grid-template-columns:repeat(2,1fr);gap:.35em .8em;'
         f'padding:.5em .9em">{boxes}</div>'
     )
     if not alarm:

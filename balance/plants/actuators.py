@@ -16,6 +16,7 @@ from balance.config.actuators import Actuators, SpeedTorque
 from balance.errors import RobotError
 from balance.joint_values import joint_values
 from balance.plants.interface import BodyImpulse, Plant
+from balance.plants.wrapper import PlantWrapper
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 STICKING_RAD_S = 1e-4  # speed below which dry friction is viscous
 
 
-class ActuatedPlant:
+class ActuatedPlant(PlantWrapper):
     """A plant behind imperfect drives; it is used like the plant itself."""
 
     def __init__(
@@ -35,7 +36,7 @@ class ActuatedPlant:
         seeds: np.random.SeedSequence,
     ) -> None:
         """A command stays for ``substeps`` simulation steps, one control period."""
-        self.plant, self.dt = plant, plant.dt
+        super().__init__(plant)
         self._config, self._substeps, self._seeds = config, substeps, seeds
         self._lag = TorqueLag(config.lag_s, plant.dt, robot.model.nv - 6)
         curve = config.speed_torque
@@ -52,35 +53,10 @@ class ActuatedPlant:
         self._command = np.zeros_like(self._coulomb)
         self._lag.torques = None
 
-    @property
-    def q(self) -> Array:
-        """True configuration."""
-        return self.plant.q
-
-    @property
-    def v(self) -> Array:
-        """True velocity."""
-        return self.plant.v
-
-    @property
-    def time(self) -> float:
-        """Simulated time in s."""
-        return self.plant.time
-
-    @property
-    def contact_wrenches(self) -> Array:
-        """Measured wrench of each sole (k, 6)."""
-        return self.plant.contact_wrenches
-
-    @property
-    def joint_damping(self) -> Array:
-        """Viscous friction of each joint, N m s/rad."""
-        return self.plant.joint_damping
-
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state, with the same dropped periods."""
         self._start()
-        self.plant.reset(q, v)
+        super().reset(q, v)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under commanded joint torques (nj,) and pushes (N s)."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from balance.dynamics.checks import frame_id
 from balance.plants.interface import BodyImpulse, Plant
+from balance.plants.wrapper import PlantWrapper
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -25,50 +26,21 @@ TOLERANCE = 1e-9
 """Largest error of a step, relative to what acted in it; rounding leaves some 1e-12."""
 
 
-class BookkeepingPlant:
+class BookkeepingPlant(PlantWrapper):
     """A plant that is stopped by a FloatingPointError where its books do not balance.
 
     Joints beyond their range are left out: the end stops do not tell their torque.
     """
 
     def __init__(self, plant: Plant, robot: Robot, torque_limits: bool) -> None:
-        self.plant, self.robot = plant, robot
-        self.dt = plant.dt
+        super().__init__(plant)
+        self.robot = robot
         self._model, self._data = robot.model, robot.model.createData()
         self._limits = robot.effort_limits if torque_limits else np.inf
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         self._scale = weight * plant.dt
         self.momentum_error, self.energy_error = 0.0, 0.0
         """Largest error of a step so far: N s, and J."""
-
-    @property
-    def q(self) -> Array:
-        """True configuration."""
-        return self.plant.q
-
-    @property
-    def v(self) -> Array:
-        """True velocity."""
-        return self.plant.v
-
-    @property
-    def time(self) -> float:
-        """Simulated time in s."""
-        return self.plant.time
-
-    @property
-    def contact_wrenches(self) -> Array:
-        """Measured wrench of each sole (k, 6)."""
-        return self.plant.contact_wrenches
-
-    @property
-    def joint_damping(self) -> Array:
-        """Viscous friction of each joint, N m s/rad."""
-        return self.plant.joint_damping
-
-    def reset(self, q: Array, v: Array) -> None:
-        """Start again at time zero from a state."""
-        self.plant.reset(q, v)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step and check its books."""

@@ -51,6 +51,10 @@ class ContactModel(Protocol):
         """Drop everything that is kept from step to step."""
         ...
 
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one surface."""
+        ...
+
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
         """Impulses on all surfaces (6 k,) in their own axes, at their centres.
 
@@ -112,9 +116,15 @@ class HardContact:
     """
 
     def __init__(self, robot: Robot, config: Plant) -> None:
-        self._sticking = sticking_rows(robot, FLAT_FRICTION * config.friction)
-        self._solver = CoulombSolver(robot.model, config.friction, config.contact_tolerance)
+        self._robot = robot
+        friction = np.full(4 * len(robot.soles), config.friction)
+        self._solver = CoulombSolver(robot.model, friction, config.contact_tolerance)
+        self._sticking = sticking_rows(robot, FLAT_FRICTION * friction[::4])
         self.forget()
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        self._solver.friction[4 * surface : 4 * surface + 4] = friction
+        self._sticking = sticking_rows(self._robot, FLAT_FRICTION * self._solver.friction[::4])
 
     def forget(self) -> None:
         self._corners: Array | None = None
@@ -150,7 +160,7 @@ class HardContact:
         g = B.dot(free)
         # A corner may close its gap within the step, and leaves a penetration slowly.
         g[2::3] += np.maximum(gaps[near] / dt, -RECOVERY_SPEED)
-        corners = self._solver.solve(B.dot(W).dot(B.T), g, guess[near].ravel())
+        corners = self._solver.solve(B.dot(W).dot(B.T), g, guess[near].ravel(), near)
         self._corners[near] = corners.reshape(-1, 3)
         return corners.dot(B)
 
@@ -173,9 +183,13 @@ class SoftContact:
 
     def __init__(self, robot: Robot, config: Plant) -> None:
         self._stiffness, self._damping = config.soft.stiffness, config.soft.damping
-        self._solver = CoulombSolver(robot.model, config.friction, config.contact_tolerance)
         n = 4 * len(robot.soles)
+        friction = np.full(n, config.friction)
+        self._solver = CoulombSolver(robot.model, friction, config.contact_tolerance)
         self._corners, self._stretch = np.zeros((n, 3)), np.zeros((n, 2))
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        self._solver.friction[4 * surface : 4 * surface + 4] = friction
 
     @property
     def residual(self) -> float:
@@ -205,7 +219,7 @@ class SoftContact:
         g[3 * above + 2] = fall
         delassus = B.dot(W).dot(B.T)
         delassus.ravel()[:: len(delassus) + 1] += compliance
-        corners = self._solver.solve(delassus, g, self._corners[near].ravel())
+        corners = self._solver.solve(delassus, g, self._corners[near].ravel(), near)
         self._corners[:] = 0.0
         self._corners[near] = corners.reshape(-1, 3)
         self._stretch[near] = self._new_stretch(corners.reshape(-1, 3), offset, dt)
@@ -225,6 +239,9 @@ class WeldedContact:
 
     def __init__(self, robot: Robot, config: Plant) -> None:
         self.forget()
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        """What is welded holds on any ground."""
 
     def forget(self) -> None:
         self._anchors: Array | None = None

@@ -58,6 +58,10 @@ class Plant(Protocol):
         """Viscous friction of each joint (nj,), N m s/rad; its entries may be changed."""
         ...
 
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one of the robot's soles."""
+        ...
+
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state."""
         ...

@@ -75,6 +75,11 @@ class MujocoPlant:
         self._contacts = CornerContacts(self.model, self.data, robot, config, ground)
         self.reset(robot.q_nominal, np.zeros(nv))
 
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one of the robot's soles."""
+        # Each sole has a contact pair for each of its four corners.
+        self.model.pair_friction[4 * surface : 4 * surface + 4, :2] = friction
+
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state; nothing of the past is kept."""
         mujoco.mj_resetData(self.model, self.data)

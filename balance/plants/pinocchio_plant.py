@@ -64,6 +64,10 @@ class PinocchioPlant:
         """Complementarity residual of the last contact solve, N s times m/s."""
         return self._contacts.model.residual
 
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one of the robot's soles."""
+        self._contacts.model.set_friction(surface, friction)
+
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state; nothing of the past is kept."""
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0

@@ -134,15 +134,17 @@ class _Surface:
             self._points[:] = self._points.dot(self._R_WP)
 
 
-def sticking_rows(robot: Robot, friction: float) -> Array:
+def sticking_rows(robot: Robot, friction: Array) -> Array:
     """Rows (n, 6 k) that are not negative for impulses which corners that stick can give.
+
+    ``friction`` (k,) has the coefficient under each surface.
 
     Sufficient for Coulomb's circular cones at the corners of surfaces that lie flat, for the rows
     are those of pyramids inside of them.
     """
     cones = [
-        wrench_cone(surface.half_length, surface.half_width, friction_pyramid(friction))
-        for surface in robot.soles
+        wrench_cone(surface.half_length, surface.half_width, friction_pyramid(mu))
+        for surface, mu in zip(robot.soles, friction.tolist(), strict=True)
     ]
     return np.asarray(block_diag(*(cone.rows for cone in cones)))
 

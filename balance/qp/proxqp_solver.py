@@ -15,7 +15,7 @@ from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
 _NO_BOUND = 1e20  # ProxQP's infinity
 _TOLERANCE = 1e-10
-_MAX_ITERATIONS = 100
+_MAX_ITERATIONS, _MAX_INNER_ITERATIONS = 100, 50
 
 
 class ProxqpSolver:
@@ -38,6 +38,7 @@ class ProxqpSolver:
         problem = self._proxqp.dense.QP(qp.g.size, 0, qp.d.size)
         problem.settings.eps_abs, problem.settings.eps_rel = _TOLERANCE, 0.0
         problem.settings.max_iter = _MAX_ITERATIONS
+        problem.settings.max_iter_in = _MAX_INNER_ITERATIONS
         upper = np.full(qp.d.size, _NO_BOUND)
         problem.init(qp.H, -qp.g, None, None, qp.C, qp.d, upper)
         problem.solve()

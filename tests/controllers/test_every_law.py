@@ -72,7 +72,7 @@ def assert_gravity_is_held(case: str, experiment: str) -> None:
     gravity = pin.rnea(robot.model, robot.model.createData(), q, zero, zero)
     weight = robot.mass * 9.81
     np.testing.assert_allclose(held, gravity, rtol=0, atol=HELD * weight)
-    assert output.status is ControlStatus.OK
+    assert output.status & ~ControlStatus.OTHER_SOLVER == ControlStatus.OK
     for cone, wrench in zip(
         contact_cones(robot, config.controller.contacts), output.wrenches, strict=True
     ):

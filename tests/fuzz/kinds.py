@@ -12,12 +12,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from fuzz.mutations import NASTY_YAML, mutated_text, mutated_tree, mutated_words
 
 import balance
 from balance.config import find_config
 from balance.paths import data_folder
 from balance.results import save_recording
-from fuzz.mutations import NASTY_YAML, mutated_text, mutated_tree, mutated_words
 
 Make = Callable[[random.Random, Path], list[str]]
 
@@ -163,7 +163,9 @@ def _damage_table(rng: random.Random, run: Path) -> None:
     else:
         table = pa.table({"foreign": [1, 2, 3]})
     if rng.random() < 0.2:
-        table = table.replace_schema_metadata({b"end": rng.choice((b"\xff", b"fell at x s: y", b""))})
+        table = table.replace_schema_metadata(
+            {b"end": rng.choice((b"\xff", b"fell at x s: y", b""))}
+        )
     pq.write_table(table, run / "log.parquet")
 
 

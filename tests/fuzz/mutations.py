@@ -26,7 +26,7 @@ NASTY_YAML = (
 )  # fmt: skip
 NASTY_WORDS = (
     "", " ", "-", "--", "---", "=", "a=b", "x", "0", "-1", "1e309", "nan", "\u202e", "é" * 50, "*",
-    "../..", "/", "/etc/passwd", "/dev/null", ".", "a" * 5000, "--help", "--set", "--out", "--robots",
+    "../..", "/", "/etc/passwd", "/dev/null", ".", "a" * 5000, "--help", "--set", "--out",
     "--overwrite", "--workers", "duration_s=", "=1", "pushes.9.time_s=1", "pushes.-1=2", "seed=-1",
     "controller=momentum", "a.b.c.d=1", "duration_s=1e9", "plant.step_s=1e-12", "robot=../x.yaml",
     "controller.gains.K_P=[[1,2,3]]", "pushes=[]", "pushes=[1]", "x=[", "x={", "stance=1", "..=1",
@@ -135,7 +135,9 @@ def _swap_lines(data: bytes, rng: random.Random) -> bytes:
 
 def _insert(data: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(data) + 1)
-    piece = rng.choice((b"\0", b"\t", b"\xff\xfe", b": ", b"- ", b"{", b"]", b"'", b'"', b"\n\n", b"&"))
+    piece = rng.choice(
+        (b"\0", b"\t", b"\xff\xfe", b": ", b"- ", b"{", b"]", b"'", b'"', b"\n\n", b"&")
+    )
     return data[:at] + piece + data[at:]
 
 
@@ -145,7 +147,9 @@ def _number(data: bytes, rng: random.Random) -> bytes:
     if not numbers:
         return data
     hit = rng.choice(numbers)
-    value = rng.choice((b"nan", b"inf", b"-1", b"0", b"1e400", b"1e-300", b"", b"x", b"1e12", b"1 2"))
+    value = rng.choice(
+        (b"nan", b"inf", b"-1", b"0", b"1e400", b"1e-300", b"", b"x", b"1e12", b"1 2")
+    )
     return data[: hit.start()] + value + data[hit.end() :]
 
 

@@ -1,16 +1,15 @@
-"""Mutated files and command lines: one sentence and exit code 2, or a valid input; never a trace."""
+"""Mutated files and command lines: one sentence and exit code 2, or valid; never a traceback."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
 from fuzz.harness import try_mutant
 from fuzz.kinds import KINDS
 
-COUNT = 396  # every kind has its share; scripts/fuzz runs as many as one likes
-PARTS = 12
+COUNT = 330  # every kind has its share; scripts/fuzz runs as many as one likes
+PARTS = 10
 
 
 @pytest.mark.parametrize("part", range(PARTS))

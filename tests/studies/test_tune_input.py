@@ -73,7 +73,7 @@ def test_objectives(tmp_path: Path, objectives: list[dict[str, Any]], words: lis
 def test_cma_es_takes_one_objective(tmp_path: Path) -> None:
     two = [{"metric": "settling_time_s"}, {"metric": "peak_com_error_m"}]
     text = refused(tmp_path, objectives=two, sampler={"type": "cmaes"})
-    assert "CMA-ES improves one objective, but 2 are given" in text
+    assert "cmaes improves one objective, but 2 are given" in text
 
 
 def test_bounds(tmp_path: Path) -> None:

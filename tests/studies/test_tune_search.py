@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tuning_samples import KilledError, drive, rows_of, trials_of, tuning_of, write_study
 
+from balance.errors import ConfigError
+from balance.studies.failures import StudyStoppedError
 from balance.studies.tuning.archive import front, score_of
 
 PARETO = [{"metric": "settling_time_s"}, {"metric": "peak_com_error_m"}]
@@ -58,6 +61,27 @@ def test_an_asking_that_was_cut_short_is_completed(tmp_path: Path) -> None:
     assert tuned(path, tmp_path / "b", order=3) == reference
 
 
+def test_trials_can_be_built_again_from_the_runs(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    reference = tuned(path, tmp_path / "a")
+    runs = len(rows_of(tmp_path / "a"))
+    (tmp_path / "a" / "optuna.db").write_bytes(b"no database" * 100)
+    with pytest.raises(ConfigError, match=r"does not open: .*; delete it, and the same command"):
+        tuned(path, tmp_path / "a")
+    (tmp_path / "a" / "optuna.db").unlink()
+    assert tuned(path, tmp_path / "a") == reference
+    assert len(rows_of(tmp_path / "a")) == runs
+
+
+def test_a_storage_that_goes_away_stops_the_study(tmp_path: Path) -> None:
+    study = tuning_of(write_study(tmp_path))
+    with pytest.raises(KilledError):
+        drive(study, tmp_path / "a", 0, kill_after=4)
+    (tmp_path / "a" / "optuna.db").write_bytes(b"no database" * 100)
+    with pytest.raises(StudyStoppedError, match=r"does not answer .* goes on from there"):
+        study.archive.ask(None)
+
+
 @pytest.mark.parametrize("sampler", ["tpe", "cmaes"])
 def test_it_finds_the_bottom_of_a_bowl(tmp_path: Path, sampler: str) -> None:
     path = write_study(tmp_path, trials=40, sampler={"type": sampler})
@@ -77,7 +101,7 @@ def test_a_fall_costs_more_than_standing_and_less_the_later_it_comes(tmp_path: P
     scores = [(t.params["controller.gains.K_D.1"], score_of(t)) for t in study.archive.told()]
     fallen = sorted((damping, s.costs[0]) for damping, s in scores if s.ended.startswith("fell"))
     standing = [s.costs[0] for _, s in scores if not s.ended]
-    assert len(fallen) > 3
+    assert len(fallen) >= 3
     assert min(cost for _, cost in fallen) > max(standing)
     # The pretended robot falls later with more damping.
     assert [cost for _, cost in fallen] == sorted((c for _, c in fallen), reverse=True)
@@ -86,7 +110,7 @@ def test_a_fall_costs_more_than_standing_and_less_the_later_it_comes(tmp_path: P
 
 
 def test_hopeless_trials_are_given_up_after_their_first_push(tmp_path: Path) -> None:
-    eager = write_study(tmp_path, trials=25, give_up=0.3)
+    eager = write_study(tmp_path, trials=16, give_up=0.1, sampler={"type": "tpe", "startup": 4})
     study = tuning_of(eager)
     drive(study, tmp_path / "a", 0)
     given_up = [t for t in study.archive.told() if "given up" in score_of(t).ended]
@@ -155,7 +179,7 @@ def test_seeds_and_weights_make_the_mean(tmp_path: Path) -> None:
     study = tuning_of(write_study(tmp_path, pushes=pushes, trials=1))
     drive(study, tmp_path / "a", 0)
     start = score_of(study.archive.told()[0])
-    side = 0.2 + 0.1 * (0.4804530139182 + 4.3241130)  # log(1/2)^2 and log(1/8)^2
+    side = 0.2 + 0.1 * (math.log(1 / 2) ** 2 + math.log(1 / 8) ** 2)
     assert start.metrics["mean settling_time_s"] == pytest.approx(side + 0.25 * 0.05, rel=1e-6)
     assert {row["seed"] for row in rows_of(tmp_path / "a") if row["push"] == "side"} == {1, 2}
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ import numpy as np
 
 from balance.config.tuning import TuneConfig
 from balance.errors import ConfigError, MissingExtraError
-from balance.studies.tuning.objectives import Score
+from balance.studies.failures import StudyStoppedError
+from balance.studies.tuning.objectives import Hope, Score
 
 try:
     import optuna
@@ -28,7 +32,8 @@ except ImportError:
     raise MissingExtraError("optuna", "tune") from None
 
 FILE = "optuna.db"
-OWNER, HOPELESS, SCORE = "balance:owner", "balance:hopeless", "balance:score"
+OWNER, HOPE, SCORE = "balance:owner", "balance:hope", "balance:score"
+UNLIMITED = 1e300  # JSON has no infinity
 DEFAULT_POPULATION = 20  # of NSGA-II
 
 
@@ -42,8 +47,12 @@ class Archive:
             StudyDirection.MAXIMIZE if one.maximised else StudyDirection.MINIMIZE
             for one in config.objectives
         ]
-        with _quiet():
-            storage = open_storage(config.storage or f"sqlite:///{folder / FILE}")
+        with _guarded():
+            storage = (
+                open_storage(config.storage)
+                if config.storage
+                else open_storage(f"sqlite:///{folder / FILE}", HERE)
+            )
             self.study = optuna.create_study(
                 storage=storage, study_name=name, directions=directions, load_if_exists=True
             )
@@ -57,25 +66,28 @@ class Archive:
         In a file of its own all trials are, also one whose asking was cut short.
         """
         private = self.config.storage is None
+        with _guarded():
+            trials = self.study.get_trials(deepcopy=False)
         return [
             trial
-            for trial in self.study.get_trials(deepcopy=False)
+            for trial in trials
             if trial.user_attrs.get(OWNER, self.owner if private else None) == self.owner
         ]
 
     def asked(self) -> list[FrozenTrial]:
         """Those of them that have their values."""
-        return [trial for trial in self.mine() if HOPELESS in trial.user_attrs]
+        return [trial for trial in self.mine() if HOPE in trial.user_attrs]
 
     def told(self) -> list[FrozenTrial]:
         """All trials that are finished, also those of other commands."""
-        return self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        with _guarded():
+            return self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
 
     def ask(self, start: Mapping[str, float] | None) -> FrozenTrial:
         """A new trial, or one whose asking was cut short; ``start`` fixes its values."""
         storage, study_id = self.study._storage, self.study._study_id
-        with _quiet():
-            begun = [trial for trial in self.mine() if HOPELESS not in trial.user_attrs]
+        with _guarded():
+            begun = [trial for trial in self.mine() if HOPE not in trial.user_attrs]
             if begun:
                 trial_id, number = begun[0]._trial_id, begun[0].number
             else:
@@ -88,7 +100,7 @@ class Archive:
             trial = optuna.trial.Trial(self.study, trial_id)
             for name, distribution in self._space.items():
                 trial._suggest(name, distribution)
-            storage.set_trial_user_attr(trial_id, HOPELESS, self._hopeless())
+            storage.set_trial_user_attr(trial_id, HOPE, asdict(self._hope()))
         return storage.get_trial(trial_id)
 
     def tell(self, trial: FrozenTrial, score: Score) -> None:
@@ -100,8 +112,9 @@ class Archive:
             "metrics": dict(score.metrics),
             "violation": score.violation,
             "ended": score.ended,
+            "runs": list(score.runs),
         }
-        with _quiet():
+        with _guarded():
             self.study._storage.set_trial_user_attr(trial._trial_id, SCORE, note)
             self.study.tell(trial.number, values)
 
@@ -122,12 +135,14 @@ class Archive:
             return given or DEFAULT_POPULATION
         return given or 4 + math.floor(3.0 * math.log(n))
 
-    def _hopeless(self) -> float | None:
-        """The cost beyond which a trial is given up, from what is told so far."""
-        share, told = self.config.give_up, self.told()
-        if share is None or len(told) < self.config.sampler.startup:
-            return None
-        return float(np.quantile([score_of(trial).costs[0] for trial in told], share))
+    def _hope(self) -> Hope:
+        """When to give a trial up, from what is told so far."""
+        share, scores = self.config.give_up, [score_of(trial) for trial in self.told()]
+        runs = [score.runs for score in scores if score.runs]
+        if share is None or len(scores) < self.config.sampler.startup or not runs:
+            return Hope(UNLIMITED)
+        cost = float(np.quantile([score.costs[0] for score in scores], share))
+        return Hope(cost, tuple(min(column) for column in zip(*runs, strict=True)))
 
     def _sampler(self, number: int) -> optuna.samplers.BaseSampler:
         """The sampler for one trial, with random numbers of its own."""
@@ -144,16 +159,18 @@ class Archive:
         )
 
 
-def hopeless(trial: FrozenTrial) -> float:
-    """The cost beyond which a trial is given up, as it was when the trial was asked for."""
-    found: float | None = trial.user_attrs[HOPELESS]
-    return math.inf if found is None else found
+def hope_of(trial: FrozenTrial) -> Hope:
+    """When to give a trial up, as it was when the trial was asked for."""
+    note: dict[str, Any] = trial.user_attrs[HOPE]
+    return Hope(note["cost"], tuple(note["least"]))
 
 
 def score_of(trial: FrozenTrial) -> Score:
     """What was noted when a trial was told."""
     note: dict[str, Any] = trial.user_attrs[SCORE]
-    return Score(tuple(note["costs"]), note["metrics"], note["violation"], note["ended"])
+    return Score(
+        tuple(note["costs"]), note["metrics"], note["violation"], note["ended"], tuple(note["runs"])
+    )
 
 
 def front(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
@@ -189,7 +206,7 @@ def balanced(best: Sequence[FrozenTrial]) -> FrozenTrial:
 
 def importances(archive: Archive, objective: int) -> dict[str, float]:
     """Share of each parameter in how good a trial is (PED-ANOVA); empty if there are too few."""
-    with _quiet():
+    with _guarded():
         try:
             return optuna.importance.get_param_importances(
                 archive.study,
@@ -200,8 +217,15 @@ def importances(archive: Archive, objective: int) -> dict[str, float]:
             return {}
 
 
-def open_storage(url: str) -> optuna.storages.BaseStorage:
-    """The storage at a URL, or one sentence about why it does not open."""
+ELSEWHERE = (
+    "check the address and that its server runs, or leave 'storage' out to use a file in the "
+    "study's folder"
+)
+HERE = "delete it, and the same command builds it again from the finished runs"
+
+
+def open_storage(url: str, advice: str = ELSEWHERE) -> optuna.storages.BaseStorage:
+    """The storage at a URL, or one sentence about why it does not open, ending with ``advice``."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -215,16 +239,14 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
     try:
         return optuna.storages.RDBStorage(url)
     except (SQLAlchemyError, ImportError, OSError, RuntimeError, ValueError) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         raise ConfigError(
-            f"the storage '{shown}' does not open: {reason}; check the address and that its "
-            "server runs, or leave 'storage' out to use a file in the study's folder"
+            f"the storage '{shown}' does not open: {_reason(error)}; {advice}"
         ) from None
 
 
 def discard(url: str, name: str) -> None:
     """Delete a study from a storage, if it is there."""
-    with _quiet():
+    with _guarded():
         storage = open_storage(url)
         if name in {found.study_name for found in storage.get_all_studies()}:
             optuna.delete_study(study_name=name, storage=storage)
@@ -235,19 +257,29 @@ def _need_cmaes() -> None:
         raise MissingExtraError("cmaes", "tune")
 
 
-class _quiet:
-    """Silence Optuna's log and its notes on experimental features; our report says what matters."""
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Optuna without its log and its notes on experimental features; a storage may go away."""
+    from sqlalchemy.exc import SQLAlchemyError
 
-    def __enter__(self) -> None:
-        import warnings
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            for kind in (optuna.exceptions.ExperimentalWarning, UserWarning, FutureWarning):
+                warnings.simplefilter("ignore", kind)
+            yield
+    except (SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
+        raise StudyStoppedError(
+            f"the storage of the trials does not answer ({_reason(error)}); the finished runs are "
+            "kept, and the same command goes on from there"
+        ) from None
+    finally:
+        optuna.logging.set_verbosity(level)
 
-        self._level = optuna.logging.get_verbosity()
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._caught = warnings.catch_warnings()
-        self._caught.__enter__()
-        for kind in (optuna.exceptions.ExperimentalWarning, UserWarning):
-            warnings.simplefilter("ignore", kind)
 
-    def __exit__(self, *error: object) -> None:
-        optuna.logging.set_verbosity(self._level)
-        self._caught.__exit__(None, None, None)
+def _reason(error: Exception) -> str:
+    """What a storage's error says, in one line."""
+    cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+    text = str(getattr(cause, "orig", None) or cause).strip()
+    return text.splitlines()[0] if text else type(cause).__name__

@@ -33,13 +33,14 @@ class Score:
     """A finished trial: what it reached, what that costs, and why it ended early if it did.
 
     ``metrics`` holds aggregated numbers by name; ``violation`` is the sum by which bounds are
-    exceeded, each relative to its size.
+    exceeded, each relative to its size; ``runs`` are the first objective's metrics, run by run.
     """
 
     costs: tuple[float, ...]
     metrics: Mapping[str, float] = field(default_factory=dict)
     violation: float = 0.0
     ended: str = ""
+    runs: tuple[float, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -101,6 +102,14 @@ def aggregate(
     return math.fsum(w * x for w, x in zip(weights, values, strict=True)) / math.fsum(weights)
 
 
+@dataclass(frozen=True)
+class Hope:
+    """When to give a trial up: a cost, and the least that any trial has had in each run."""
+
+    cost: float = math.inf
+    least: tuple[float, ...] = ()
+
+
 def fallen(objectives: Sequence[Objective], share: float, duration_s: float, why: str) -> Score:
     """The score of a trial that ended after ``share`` (0 to 1) of its pushes."""
     costs = tuple(
@@ -113,6 +122,7 @@ def scored(
     objectives: Sequence[Objective],
     bounds: Sequence[Bound],
     metrics: Mapping[str, float],
+    runs: Sequence[float],
     start: Mapping[str, float] | None,
     duration_s: float,
 ) -> Score:
@@ -123,7 +133,7 @@ def scored(
         value = metrics[label(one)]
         penalty = scale(one, duration_s) * min(1.0, violation)
         costs.append((-value if one.maximised else value) + penalty)
-    return Score(tuple(costs), metrics, violation)
+    return Score(tuple(costs), metrics, violation, runs=tuple(runs))
 
 
 def label(one: Aggregate) -> str:

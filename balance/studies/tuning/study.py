@@ -24,7 +24,7 @@ from balance.studies.tuning.archive import (
     balanced,
     discard,
     front,
-    hopeless,
+    hope_of,
     open_storage,
     score_of,
 )
@@ -101,7 +101,7 @@ class Tuning:
 
     def _begin(self, index: int, trial: Any) -> None:
         """Open the dialogue of a trial."""
-        script = self.plan.script(self.keys_of(trial.params), hopeless(trial))
+        script = self.plan.script(self.keys_of(trial.params), hope_of(trial))
         self._add(Dialogue(str(index), script))
 
     def keys_of(self, params: Mapping[str, float]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from balance.studies.tuning.dialogue import Run, Script
 from balance.studies.tuning.objectives import (
     LINEAR,
     SEARCHED,
+    Hope,
     Score,
     aggregate,
     fallen,
@@ -27,7 +28,15 @@ from balance.studies.tuning.objectives import (
 )
 
 Metrics = dict[str, float]
-"""Aggregated metrics of a trial that stood through all its pushes, by their label."""
+"""Aggregated metrics by their label."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A trial that stood through all its pushes; ``runs`` are its first objective's metrics."""
+
+    metrics: Metrics
+    runs: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,8 @@ class Plan:
         """Runs of a trial that goes well; a search takes about six."""
         return (len(self.faced) if self.simulates else 0) + 6 * len(self.ladders)
 
-    def script(self, values: Mapping[str, float], hopeless: float) -> Script[Score | Metrics]:
-        """The runs of a trial; a fall, or a cost that is ``hopeless``, ends it with its score."""
+    def script(self, values: Mapping[str, float], hope: Hope) -> Script[Score | Reached]:
+        """The runs of a trial; a fall, or a cost beyond ``hope``, ends it with its score."""
         rows: list[dict[str, float]] = []
         for index, one in enumerate(self.faced if self.simulates else ()):
             row = yield Run(
@@ -85,17 +94,25 @@ class Plan:
                 why = f"{row['outcome']} in push '{one.case.name}'"
                 return fallen(self.config.objectives, share, self.duration_s, why)
             rows.append(self._metrics(row, one, rows))
-            bound = self._at_least(rows)
-            if bound > hopeless and index + 1 < len(self.faced):
+            bound = self._at_least(rows, hope)
+            if bound > hope.cost and index + 1 < len(self.faced):
                 return Score((bound,), ended=f"given up after push '{one.case.name}'")
         reached = yield from self._search(values)
-        return self._aggregated(rows, reached)
+        runs = tuple(row.get(self.config.objectives[0].metric, 0.0) for row in rows)
+        return Reached(self._aggregated(rows, reached), runs)
 
-    def score(self, found: Score | Metrics, start: Metrics | None) -> Score:
+    def score(self, found: Score | Reached, start: Metrics | None) -> Score:
         """The score of a trial, given what the start reached if it did not fall."""
         if isinstance(found, Score):
             return found
-        return scored(self.config.objectives, self.config.bounds, found, start, self.duration_s)
+        return scored(
+            self.config.objectives,
+            self.config.bounds,
+            found.metrics,
+            found.runs,
+            start,
+            self.duration_s,
+        )
 
     def _metrics(
         self, row: Mapping[str, Any], one: Faced, before: Sequence[dict[str, float]]
@@ -111,16 +128,13 @@ class Plan:
                 )
         return found
 
-    def _at_least(self, rows: Sequence[Mapping[str, float]]) -> float:
-        """What a trial costs at least after its first runs; metrics are never negative."""
-        if len(self.config.objectives) > 1 or self.config.objectives[0].maximised:
-            return -math.inf
+    def _at_least(self, rows: Sequence[Mapping[str, float]], hope: Hope) -> float:
+        """What a trial will cost if in the runs to come it equals the best so far."""
         one = self.config.objectives[0]
-        values = [row[one.metric] for row in rows]
-        if one.over == "worst":
-            return max(values)
-        total = math.fsum(x.weight for x in self.faced)
-        return math.fsum(x.weight * y for x, y in zip(self.faced, values, strict=False)) / total
+        if len(self.config.objectives) > 1 or one.maximised or not hope.least:
+            return -math.inf
+        values = [*(row[one.metric] for row in rows), *hope.least[len(rows) :]]
+        return aggregate(one.over, False, values, [x.weight for x in self.faced])
 
     def _search(self, values: Mapping[str, float]) -> Script[list[float]]:
         """The largest recovered impulse of every push, as fractions of the ankle limit."""

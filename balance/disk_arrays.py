@@ -1,0 +1,51 @@
+"""Arrays for long runs: large ones live in temporary files, little of them in memory at once."""
+
+from __future__ import annotations
+
+import math
+import mmap
+import tempfile
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+LARGE_BYTES = 8_000_000
+CHUNK_ROWS = 4096
+"""Rows that are written, derived or saved before their memory is given back."""
+
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """An array of zeros; in a nameless temporary file, which goes with it, if it is large."""
+    size = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
+    if size < LARGE_BYTES:
+        return np.zeros(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        file.truncate(size)
+        memory = mmap.mmap(file.fileno(), size)
+    _mapped.add(memory)
+    return np.ndarray(shape, dtype, buffer=memory)
+
+
+def release() -> None:
+    """Give the memory of all large arrays back; they are read from their files when next used."""
+    for memory in list(_mapped):
+        memory.madvise(mmap.MADV_DONTNEED)
+
+
+def chunks(rows: int) -> Iterator[slice]:
+    """Slices of up to ``CHUNK_ROWS`` rows; the memory of one is given back before the next."""
+    for start in range(0, rows, CHUNK_ROWS):
+        yield slice(start, min(start + CHUNK_ROWS, rows))
+        release()
+
+
+def detached(array: Any) -> Any:
+    """A copy that nobody else writes to; the array itself if it lives in a file of its own."""
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return array if isinstance(base, mmap.mmap) and base in _mapped else array.copy()
