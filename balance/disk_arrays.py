@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from balance.errors import FileError
 
 LARGE_BYTES = 8_000_000
 CHUNK_ROWS = 4096
@@ -24,7 +27,15 @@ def zeros(shape: Any, dtype: Any) -> Any:
     if size < LARGE_BYTES:
         return np.zeros(shape, dtype)
     with tempfile.TemporaryFile() as file:
-        file.truncate(size)
+        try:
+            # Reserved, not sparse: a disk that fills up later would end the process without a word.
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            folder = tempfile.gettempdir()
+            raise FileError(
+                f"{folder} has no room for {size / 1e6:.0f} MB of a recording: "
+                f"{error.strerror}; free some, or set TMPDIR to another folder"
+            ) from None
         memory = mmap.mmap(file.fileno(), size)
     _mapped.add(memory)
     return np.ndarray(shape, dtype, buffer=memory)

@@ -18,7 +18,8 @@ from balance import disk_arrays
 from balance.config import ExperimentConfig
 from balance.config.faults import SensorDropout
 from balance.controllers import Controller, make_controller
-from balance.controllers.output import ControlOutput
+from balance.controllers.output import ControlOutput, ControlStatus
+from balance.controllers.task_law import TaskLaw
 from balance.disk_arrays import detached
 from balance.dropout import DropoutController
 from balance.errors import BalanceError, ConfigError
@@ -44,6 +45,7 @@ Allocate = Callable[[Any, Any], Any]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
+_QP_FAILED = int(ControlStatus.QP_FAILED)
 # What libraries raise when numbers get out of hand.
 _NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
@@ -80,7 +82,7 @@ class Experiment:
                 self.controller, self.plant, config, self.modelled_robot, self.robot, senses
             )
         self.pushes: list[Push] = make_pushes(config, self.robot)
-        self.end = "finished"
+        self.end, self.conflict = "finished", ""
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
@@ -119,6 +121,8 @@ class Experiment:
         output = controller.step(q, v, t)
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
+        if log.status[i] & _QP_FAILED and not self.conflict:
+            self.conflict = self._conflict()
         for substep in range(substeps):
             # Times come from counters: no rounding error adds up over a long run, and a step
             # ends exactly where the next one begins.
@@ -135,6 +139,13 @@ class Experiment:
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
             self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
         return now >= self._fell_at + config.stop_after_fall_s
+
+    def _conflict(self) -> str:
+        """Why the law has just found no answer, if it is of a kind that knows."""
+        law: object = self.controller
+        while isinstance(law, PerceivingController | DropoutController):
+            law = law.law
+        return law.conflict() if isinstance(law, TaskLaw) else ""
 
     def estimation(self, rows: int) -> Array | None:
         """Errors of the estimated base in the first ``rows`` periods; None without an estimate."""
@@ -228,6 +239,7 @@ class Log:
             push_force=detached(self.push_force[:m]),
             status=detached(self.status[:m]),
             shortfall=detached(self.shortfall[:m]),
+            conflict=experiment.conflict,
             com_error=derived.com_error,
             rotation_error=derived.rotation_error,
             momentum=derived.momentum,

@@ -195,6 +195,7 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
         "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
         "limited_by_s": limited_by(recording),
+        "conflict": recording.conflict or None,
         "largest_shortfall": largest_shortfall(recording),
         **_estimate(recording),
         **recording.timing,

@@ -53,6 +53,8 @@ class Recording:
     end: str
     """Why the run ended: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
     timing: Mapping[str, Any] = field(default_factory=dict)
+    conflict: str = ""
+    """Limits that contradicted each other when a QP first had no solution, in words."""
     shortfall: Array | None = None
     """Wanted minus commanded wrench at the CoM (n, 6), N and N m in world axes."""
     estimation: Array | None = None

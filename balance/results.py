@@ -169,6 +169,7 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
         robot=robot,
         pushes=tuple(make_pushes(config, robot)),
         end=_end(metadata.get(b"end", b"finished").decode(errors="replace"), folder),
+        conflict=metadata.get(b"conflict", b"").decode(errors="replace"),
         timing=_timing(folder),
         **arrays,
     )
@@ -273,7 +274,8 @@ def _write_log(recording: Recording, path: Path) -> None:
         for attribute, columns in blocks
         for name, unit in columns.items()
     ]
-    schema = pa.schema(fields, metadata={"end": recording.end, "robot": recording.robot.name})
+    facts = {"end": recording.end, "robot": recording.robot.name, "conflict": recording.conflict}
+    schema = pa.schema(fields, metadata=facts)
     rows = recording.time.size
     values = [
         np.asarray(getattr(recording, attribute)).reshape(rows, len(columns))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import shutil
+import tempfile
 
 from balance.config import ExperimentConfig
 from balance.errors import ConfigError
@@ -11,7 +12,7 @@ from balance.robots import Robot
 MAX_RUN_BYTES = 16 * 10**9
 MAX_STUDY_BYTES = 100 * 10**9
 ROW_BYTES = 4_000  # of a finished run in the log and the table of a study
-COPIES = 3  # of a recording in memory while it is derived, judged and written
+COPIES = 2  # of a recording: in temporary files, and in the result folder
 
 
 def recording_bytes(config: ExperimentConfig, robot: Robot) -> int:
@@ -22,15 +23,14 @@ def recording_bytes(config: ExperimentConfig, robot: Robot) -> int:
 
 
 def check_run_size(config: ExperimentConfig, robot: Robot) -> None:
-    """Refuse a run whose recording does not fit into the memory of this machine."""
+    """Refuse a run whose recording does not fit where it is kept while it is simulated."""
     needed = COPIES * recording_bytes(config, robot)
-    most = min(MAX_RUN_BYTES, _physical_memory())
+    most = min(MAX_RUN_BYTES, _free_bytes())
     if needed > most:
         raise ConfigError(
             f"duration_s = {config.duration_s:g} at control_period_s = "
-            f"{config.control_period_s:g} needs {_gigabytes(needed)} of memory for its recording; "
-            f"at most {_gigabytes(most)} are allowed here, so make the run shorter or the period "
-            "longer"
+            f"{config.control_period_s:g} needs {_gigabytes(needed)} for its recording; at "
+            f"most {_gigabytes(most)} are free here, so make the run shorter or the period longer"
         )
 
 
@@ -44,8 +44,8 @@ def check_study_size(runs: int, kept: int, config: ExperimentConfig, robot: Robo
         )
 
 
-def _physical_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _free_bytes() -> int:
+    return shutil.disk_usage(tempfile.gettempdir()).free
 
 
 def _gigabytes(size: int) -> str:

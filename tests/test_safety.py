@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import balance
+from balance import disk_arrays
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
 from balance.experiment import Experiment
@@ -111,10 +112,19 @@ def test_a_run_that_asks_for_a_terabyte_is_refused_before_it_starts() -> None:
         balance.load_config("toro_push", {**long, "duration_s": 1e9})
 
 
-def test_a_run_larger_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("balance.size._physical_memory", lambda: 10**6)
-    with pytest.raises(ConfigError, match=r"of memory for its recording; at most 0\.001 GB"):
+def test_a_run_larger_than_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("balance.size._free_bytes", lambda: 10**6)
+    with pytest.raises(ConfigError, match=r"for its recording; at most 0\.001 GB"):
         Experiment(balance.load_config("toro_push"))
+
+
+def test_large_arrays_reserve_their_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(FileError, match="no room for 80 MB of a recording: No space left"):
+        disk_arrays.zeros((10_000_000,), float)
 
 
 def test_a_sweep_that_asks_for_a_terabyte_is_refused_before_it_starts(tmp_path: Path) -> None:

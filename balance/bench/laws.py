@@ -19,28 +19,36 @@ LONGEST_US = dict.fromkeys(WRENCH_LAWS, 70.0)
 LARGEST_SPREAD = 2.0  # 99th percentile over median
 
 
-def law_figures(states: PushedStates, rounds: int) -> Iterator[Figure]:
-    """Median, multiple of the floor and 99th percentile of every law's step."""
-    control = ControlFloor(states.robot, states.programs)
-    laws = {name: states.controller(name) for name in (*WRENCH_LAWS, *TASK_LAWS)}
-    whole_body_law = laws["whole_body_qp"]
-    assert isinstance(whole_body_law, WholeBodyController)
-    dense = whole_body_programs(whole_body_law, states.q, states.v, states.time)
-    whole_body = WholeBodyFloor(whole_body_law, dense)
-    calls: dict[str, Call] = {
-        "control floor": lambda i: control(i, states.q[i], states.v[i]),
-        "whole-body floor": lambda i: whole_body(i, states.q[i], states.v[i]),
-    }
-    calls |= {name: states.step_of(law) for name, law in laws.items()}
-    with threadpool_limits(1):
-        times = time_calls(calls, len(states), rounds)
-    for name in ("control floor", "whole-body floor"):
-        yield Figure(name, times[name].median, "us")
-    for name in laws:
-        floor = "whole-body floor" if name in TASK_LAWS else "control floor"
-        step = times[name]
-        ratio, spread = step.median / times[floor].median, step.p99 / step.median
+def law_figures(count: int, rounds: int) -> Iterator[Figure]:
+    """Median, multiple of the floor and 99th percentile of every law's step in its own pushed run.
+
+    Each law takes turns with its floor alone, as it would with a plant: more in one loop would
+    measure how they push each other out of the processor's caches.
+    """
+    for name in (*WRENCH_LAWS, *TASK_LAWS):
+        states = PushedStates(count, name)
+        floor, call = _floor(states, name)
+        calls: dict[str, Call] = {
+            "floor": call,
+            "step": states.step_of(states.controller(name)),
+        }
+        with threadpool_limits(1):
+            times = time_calls(calls, len(states), rounds)
+        step, ratio = times["step"], times["step"].median / times["floor"].median
+        yield Figure(f"{floor}, in turn with {name}", times["floor"].median, "us")
         yield Figure(f"{name} step", step.median, "us", LONGEST_US.get(name))
         yield Figure(f"{name} step over {floor}", ratio, "1", LARGEST_RATIO.get(name))
-        yield Figure(f"{name} step, p99 over median", spread, "1", LARGEST_SPREAD)
+        yield Figure(f"{name} step, p99 over median", step.p99 / step.median, "1", LARGEST_SPREAD)
         yield Figure(f"{name} step, raw p99", step.raw_p99, "us")
+
+
+def _floor(states: PushedStates, law: str) -> tuple[str, Call]:
+    """Name and calls of the floor of a law at the states of its run."""
+    if law not in TASK_LAWS:
+        control = ControlFloor(states.robot, states.programs)
+        return "control floor", lambda i: control(i, states.q[i], states.v[i])
+    body = states.controller("whole_body_qp")
+    assert isinstance(body, WholeBodyController)
+    programs = states.programs or whole_body_programs(body, states.q, states.v, states.time)
+    dense = WholeBodyFloor(body, programs)
+    return "whole-body floor", lambda i: dense(i, states.q[i], states.v[i])

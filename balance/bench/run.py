@@ -37,7 +37,7 @@ def bench(effort: Effort, long_run_s: float | None, told: Callable[[str], None])
     states = PushedStates(effort.states)
     rounds, few = effort.rounds, max(2, effort.rounds // 4)
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
-        "control steps": lambda: law_figures(states, rounds),
+        "control steps": lambda: law_figures(effort.states, rounds),
         "solvers": lambda: solver_figures(states, few),
         "plants": lambda: plant_figures(states, rounds),
         "closed loops": lambda: loop_figures(effort.loop_s, few),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.bench.floors import wrench_programs
+from balance.bench.floors import whole_body_programs, wrench_programs
 from balance.bench.timing import Call
 from balance.config import load_config
 from balance.controllers import Controller, make_controller
+from balance.controllers.whole_body_qp import WholeBodyController
 from balance.controllers.wrench_law import WrenchLaw
 from balance.experiment import Experiment
+from balance.qp import QuadraticProgram
 
 Array = NDArray[np.float64]
 
@@ -19,11 +21,12 @@ PUSHED_S = 2.0  # from the start of the push
 
 
 class PushedStates:
-    """Evenly spaced states of the run under the momentum law, with the torques that it chose."""
+    """Evenly spaced states of the run under a law, with the torques that it chose."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, law_name: str = "momentum") -> None:
         begin = max(push.time_s for push in load_config(EXPERIMENT).pushes)
-        config = load_config(EXPERIMENT, {"duration_s": begin + PUSHED_S})
+        changes = {"duration_s": begin + PUSHED_S, "controller.law": law_name}
+        config = load_config(EXPERIMENT, changes)
         experiment = Experiment(config)
         recording = experiment.run()
         first = round(begin / config.control_period_s)
@@ -34,8 +37,12 @@ class PushedStates:
         self.q, self.v = list(recording.q[rows]), list(recording.v[rows])
         self.torques = list(recording.torques[rows])
         law = experiment.controller
-        assert isinstance(law, WrenchLaw)
-        self.programs = wrench_programs(law, self.q, self.v, self.time)
+        self.programs: list[QuadraticProgram] = []
+        """The law's own QP of every state, where it has one."""
+        if isinstance(law, WrenchLaw):
+            self.programs = wrench_programs(law, self.q, self.v, self.time)
+        elif isinstance(law, WholeBodyController):
+            self.programs = whole_body_programs(law, self.q, self.v, self.time)
 
     def __len__(self) -> int:
         return len(self.time)

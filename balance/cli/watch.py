@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from balance.cli.options import about
 from balance.errors import BalanceError
 
 if TYPE_CHECKING:
@@ -43,9 +44,14 @@ def run_and_watch(
         console.print(f"Watching {path}; Ctrl-C ends.", highlight=False, soft_wrap=True)
         try:
             while _stamp(path) == seen:
-                time.sleep(LOOK_EVERY_S)
+                pause()
         except KeyboardInterrupt:
             return
+
+
+def pause() -> None:
+    """Between two looks at the file."""
+    time.sleep(LOOK_EVERY_S)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -74,7 +80,7 @@ def _run(
     from balance.terminal import console, progress_bar, result_table
 
     loaded = load_config(path, overrides)
-    with progress_bar(loaded.duration_s) as progress:
+    with about(path), progress_bar(loaded.duration_s) as progress:
         latest = run(loaded, progress, robots)
 
     def draw(recording: Recording, work: Path) -> None:

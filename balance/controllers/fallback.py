@@ -47,9 +47,10 @@ class Cones:
         A solver's rounding, or wrenches beyond all reason, are what is left to be mended here.
         """
         margins = self.rows.dot(wrenches) - self.lower
-        largest = float(np.abs(wrenches).max())
-        if margins.min() >= -CONE_TOLERANCE and largest <= self._most:
+        inside = margins[margins.argmin()] >= -CONE_TOLERANCE
+        if inside and wrenches.dot(wrenches) <= self._most**2:
             return wrenches
+        largest = float(np.abs(wrenches).max())
         wrenches = wrenches * (self._most / largest if largest > self._most else 1.0)
         for contact in range(self._gain.shape[1]):
             gain = self._gain[:, contact]

@@ -16,7 +16,9 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-FADE_S = 0.1  # the last good torques fade with this time constant while nothing is seen
+# While nothing is seen the last good torques go on for a while, then fade with a time constant: what
+# holds a robot up is better than nothing, until it has moved too far for that.
+HOLD_S, FADE_S = 0.2, 0.1
 BELIEVABLE = 1e12  # |q|^2 + |v|^2; a robot beyond it is a sensor that fails
 UNIT_TOLERANCE = 1e-6  # of the quaternion's squared norm
 
@@ -85,8 +87,8 @@ class BalancingLaw(ABC):
         """The last good torques, which fade to a brake on the joints whose rate is known."""
         since = t if self._blind_since is None else self._blind_since
         self._blind_since = since if math.isfinite(since) else None
-        passed = max(0.0, t - since) if math.isfinite(t - since) else 0.0
-        share = math.exp(-passed / FADE_S)
+        passed = t - since if math.isfinite(t - since) else 0.0
+        share = math.exp(-max(0.0, passed - HOLD_S) / FADE_S)
         rates = np.where(np.abs(v[6:]) < math.sqrt(BELIEVABLE), v[6:], 0.0)
         torques = share * self._good_torques - (1.0 - share) * self.fallback.damping * rates
         none = np.empty(0, dtype=np.intp)

@@ -54,14 +54,15 @@ class WrenchLaw(BalancingLaw):
         if solution.status is not QPStatus.SOLVED:
             return None
         status = ControlStatus.OK
-        if len(solution.active) and np.abs(solution.residual).max() > self._negligible:
+        residual = solution.residual
+        if len(solution.active) and residual.dot(residual) > self._negligible**2:
             status = ControlStatus.WRENCH_LIMITED
         torques = self.torques(solution.wrenches, solution.total, q, v)
         excess = np.abs(torques) - self._limits
         if excess[excess.argmax()] > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
             torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
-        return ControlOutput(torques, solution.wrenches, status, solution.active, solution.residual)
+        return ControlOutput(torques, solution.wrenches, status, solution.active, residual)
 
     def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
         """All joint torques (nj,): of contact wrenches, posture and contact dampers.

@@ -86,6 +86,7 @@ class Desk:
         self.law, self.engine = config.controller.law, config.plant.engine
         self.contact = config.plant.contact
         self.state = "estimated" if config.state == "estimated" else "true"
+        self.numbers |= {key: RANGES[key].first for key in ("mass_error", "delay", "noise")}
         self.numbers["friction"] = RANGES["friction"].clamp(config.plant.friction)
         if config.mismatch is not None:
             percent = 100.0 * (config.mismatch.mass_scale - 1.0)

@@ -114,7 +114,7 @@ class Stage:
 
     def look_at(self, robot: Robot) -> None:
         """Put the camera of new pages where the robot and some of a fall fit in."""
-        height = 1.85 * float(robot.com()[2])
+        height = 1.9 * float(robot.com()[2])
         target = np.array([*robot.com()[:2], 0.5 * height])
         camera = self._server.initial_camera
         camera.look_at = target

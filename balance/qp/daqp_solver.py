@@ -6,6 +6,7 @@ recursive LDL^T updates", IEEE Transactions on Automatic Control 67(8), 2022.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import daqp
@@ -31,7 +32,7 @@ class DaqpSolver:
     def solve(self, qp: QuadraticProgram) -> QPSolution:
         """The solution of ``qp``; a program without one gives a status, not an exception."""
         x, _, flag, info = self.answer(qp)
-        if flag != _OPTIMAL or not np.isfinite(x.dot(x)):
+        if flag != _OPTIMAL or not math.isfinite(x.dot(x)):
             self._model = None  # nothing of a failure is carried over
             status = QPStatus.INFEASIBLE if flag == _INFEASIBLE else QPStatus.FAILED
             return unsolved(qp, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
@@ -73,14 +74,14 @@ class QPSolution:
 
         Inequalities, gradient of the Lagrangian, sign of the multipliers and complementarity.
         """
-        slack, pull, push = qp.C.dot(self.x) - qp.d, qp.H.dot(self.x), self.multipliers.dot(qp.C)
-        length = 1.0 + _largest(self.x)
-        force = 1.0 + _largest(pull) + _largest(qp.g)
+        x, multipliers = self.x, self.multipliers
+        slack, pull = qp.C.dot(x) - qp.d, qp.H.dot(x)
+        length, force = 1.0 + _norm(x), 1.0 + _norm(pull) + _norm(qp.g)
         return max(
-            -float(slack.min(initial=0.0)) / length,
-            _largest(pull - qp.g - push) / force,
-            -float(self.multipliers.min(initial=0.0)) / force,
-            abs(float(self.multipliers.dot(slack))) / (length * force),
+            -_lowest(slack) / length,
+            _norm(pull - qp.g - multipliers.dot(qp.C)) / force,
+            -_lowest(multipliers) / force,
+            abs(float(multipliers.dot(slack))) / (length * force),
         )
 
 
@@ -100,5 +101,9 @@ def unsolved(qp: QuadraticProgram, status: QPStatus) -> QPSolution:
     return QPSolution(nothing, np.full(qp.d.size, np.nan), np.empty(0, dtype=int), status)
 
 
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
+def _norm(values: Array) -> float:
+    return math.sqrt(values.dot(values))
+
+
+def _lowest(values: Array) -> float:
+    return float(values[values.argmin()]) if values.size else 0.0

@@ -10,7 +10,7 @@ import balance
 from balance.config import LAWS
 from balance.controllers import ControlStatus, make_controller
 from balance.controllers.fallback import Cones, Fallback
-from balance.controllers.law import FADE_S, BalancingLaw
+from balance.controllers.law import FADE_S, HOLD_S, BalancingLaw
 from balance.controllers.task_law import TaskLaw
 from balance.qp import QPSolution, QPStatus, QuadraticProgram
 from balance.qp.problem import unsolved
@@ -85,7 +85,7 @@ def test_without_sight_the_last_torques_fade_to_a_brake() -> None:
     blind = np.full(toro.model.nq, np.nan)
     v[6:] = 0.1
     np.testing.assert_array_equal(law.step(blind, v, 0.001).torques, good)
-    later = law.step(blind, v, 0.001 + FADE_S).torques
+    later = law.step(blind, v, 0.001 + HOLD_S + FADE_S).torques
     share = np.exp(-1.0)
     expected = share * good - (1.0 - share) * law.fallback.damping * 0.1
     np.testing.assert_allclose(later, expected, rtol=0, atol=1e-12)

@@ -75,6 +75,15 @@ def test_every_robot_can_be_chosen_and_pushed(desk: Desk, robot: str) -> None:
     assert desk.push(model, desk.dial()).body == model.push_body
 
 
+def test_another_robot_begins_with_its_own_world(desk: Desk) -> None:
+    desk.set("delay", 8.0)
+    desk.set("friction", 0.1)
+    desk.choose("robot", "talos")
+    assert desk.numbers["delay"] == 0.0
+    assert desk.numbers["friction"] == desk.config().plant.friction
+    assert desk.config().sensors is None
+
+
 def test_the_dial_points_to_the_left_at_90_degrees(desk: Desk) -> None:
     desk.set("angle", 90.0)
     assert desk.dial() == pytest.approx((0.0, 1.0, 0.0))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+import balance
 from balance.cli import app
 from balance.errors import BalanceError, InputError, MissingExtraError
 from balance.live.drivers import Drivers, same_origin
+from balance.live.lab import Lab
 from balance.live.server import open_server
 
 
@@ -62,6 +68,32 @@ def test_a_missing_extra_names_the_command_to_install_it(monkeypatch: pytest.Mon
     result = CliRunner().invoke(app, ["live"])
     assert isinstance(result.exception, MissingExtraError)
     assert "pip install 'pin-balance[live]'" in str(result.exception)
+
+
+def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Path) -> None:
+    server = open_server("127.0.0.1", 0)
+    lab = Lab(server, balance.load_config("toro_push"), tmp_path)
+
+    def ticks_until(condition: Any) -> None:
+        end = time.monotonic() + 60.0
+        while not condition():
+            assert time.monotonic() < end, "it did not happen"
+            lab.tick()
+            time.sleep(0.01)
+
+    try:
+        ticks_until(lambda: lab.running is not None and lab.running.shared.rows > 5)
+        first = lab.running
+        assert lab.physics is not None
+        os.kill(lab.physics.pid, signal.SIGKILL)
+        ticks_until(lambda: "physics process has ended" in lab.alarm)
+        lab.do(lab.restart)
+        ticks_until(lambda: lab.running is not first and not lab.alarm)
+        lab.do(lambda: lab.desk.choose("law", "no such law"))  # told, not raised
+        lab.tick()
+    finally:
+        lab.close()
+        server.stop()
 
 
 class FakeServer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from balance.studies.tuning.archive import front, importances, score_of
 from balance.studies.tuning.objectives import label
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from balance.plots.tuning import TrialData
     from balance.studies.tuning.study import Tuning
 
@@ -69,7 +67,7 @@ def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
 
     data = trial_data(study)
     assert data is not None
-    figures: dict[str, Figure] = {"history": history_figure(data)}
+    figures: dict[str, Any] = {"history": history_figure(data)}
     shares = [importances(study.archive, i) for i in range(len(data.objectives))]
     if any(shares):
         figures["importance"] = importance_figure(data, shares)
@@ -92,7 +90,8 @@ def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
     return list(figures)
 
 
-def _envelope(study: Tuning) -> Figure | None:
+def _envelope(study: Tuning) -> Any:
+    """The figure of the held-out envelope; None if there was none."""
     from balance.plots.envelope import envelope_figure
     from balance.studies.tuning.validation import ENVELOPE_CRITERIA
 
