@@ -138,7 +138,7 @@ class Experiment:
         now = (i + 1) * period
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
             self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
-        return now >= self._fell_at + config.stop_after_fall_s
+        return now >= self._fell_at + config.stop_after_fall_s - 0.5 * period  # rounding aside
 
     def _conflict(self) -> str:
         """Why the law has just found no answer, if it is of a kind that knows."""

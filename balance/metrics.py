@@ -32,8 +32,8 @@ class Verdict:
     time_s: float | None = None
     cause: str | None = None
     fall: Cause | None = None
-    """What a fall began with: ``left support``, ``slip``, ``tilt``, ``height``, ``touch`` of another
-    body, or ``unsettled`` at the end of the run."""
+    """What a fall began with: ``left support``, ``slip``, ``tilt``, ``height``, ``touch`` of some
+    other body, or ``unsettled`` at the end of the run."""
 
 
 def judge(recording: Recording) -> Verdict:

@@ -134,7 +134,7 @@ def read_text(path: Path) -> str:
             raise FileError(f"{path} is a folder; a YAML file is needed")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise FileError(f"{path} has {path.stat().st_size} bytes; at most {MAX_FILE_BYTES}")
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:  # a device does not tell its size
             raise FileError(f"{path} does not end; at most {MAX_FILE_BYTES} bytes are read")

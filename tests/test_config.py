@@ -168,7 +168,7 @@ def test_file_that_cannot_be_opened_is_refused(
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, "seed", 1)
-    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(Path, "open", denied)
     refuse(path, FileError, ["cannot be read", "Permission denied"])
 
 

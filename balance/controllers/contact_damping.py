@@ -3,8 +3,9 @@
 A law that only maps contact wrenches to torques leaves a leg that bears almost no load to itself:
 the motion of the base then drags its foot along, because the few newtons of contact force cannot
 accelerate the leg.  A damper between the contact and the world gives the leg the torques to follow.
-It acts on the leg's joints alone and vanishes while the contact stands still, so neither the
-equilibrium nor the wrenches of firm contacts change.
+It acts on the leg's joints alone, fades as the contact takes up load, and vanishes while the
+contact stands still: neither the equilibrium nor the wrenches of firm contacts change, also where
+the ground itself moves or gives way.
 
 Differs: Garofalo2015 has no such term; without it the TORO-like robot slips with its unloaded foot
 in every lateral push above 0.4 of the ankle limit.
@@ -22,22 +23,33 @@ from balance.dynamics.checks import symmetrise
 
 Array = NDArray[np.float64]
 
+FIRM_SHARE = 1.0  # of an even share of the weight: a contact that bears more needs no damper
+
 
 class ContactDamping:
     """Wrenches that bring slipping contacts to rest at a given rate.
 
     The damper of contact i is rate * Lambda_i, with Lambda_i = (J_i M^-1 J_i^T)^-1 the inertia that
     is felt at the contact of the free robot in its nominal posture: one rate suits a small robot
-    and a large one, soles and hands.
+    and a large one, soles and hands.  It is scaled by 1 - f_n / f_firm, but not below zero, with
+    f_n the normal force that the law asks of the contact.
     """
 
     def __init__(self, support: Support, rate: float) -> None:
         self._support = support
         self._dampers = -rate * block_diag(*_apparent_inertias(support))
+        weight = float(np.linalg.norm(support.weight))
+        self._firm = FIRM_SHARE * weight / len(support.robot.soles)
 
-    def wrenches(self, v: Array) -> Array:
-        """Wrenches (6 k,) of the dampers on the contacts, in the contacts' frames, at ``v``."""
-        return self._dampers.dot(self._support.J_c.dot(v))
+    def wrenches(self, v: Array, normal_forces: Array) -> Array | None:
+        """Wrenches (6 k,) of the dampers on the contacts, in the contacts' frames, at ``v``.
+
+        ``normal_forces`` (k,) are those the law asks for; None if all contacts are firm.
+        """
+        softness = np.maximum(1.0 - normal_forces / self._firm, 0.0)
+        if not softness.any():
+            return None
+        return np.repeat(softness, 6) * self._dampers.dot(self._support.J_c.dot(v))
 
 
 def _apparent_inertias(support: Support) -> list[Array]:

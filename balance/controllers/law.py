@@ -16,8 +16,8 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-# While nothing is seen the last good torques go on for a while, then fade with a time constant: what
-# holds a robot up is better than nothing, until it has moved too far for that.
+# While nothing is seen the last good torques go on for a while, then fade with a time constant:
+# what holds a robot up is better than nothing, until it has moved too far for that.
 HOLD_S, FADE_S = 0.2, 0.1
 BELIEVABLE = 1e12  # |q|^2 + |v|^2; a robot beyond it is a sensor that fails
 UNIT_TOLERANCE = 1e-6  # of the quaternion's squared norm

@@ -72,7 +72,9 @@ class WrenchLaw(BalancingLaw):
         """
         support = self.support
         torques = self.carried(total).dot(support.A_q)
-        torques -= support.joint_torques(wrenches.ravel() - self.contact_damping.wrenches(v))
+        damping = self.contact_damping.wrenches(v, wrenches[:, 2])
+        direct = wrenches.ravel() if damping is None else wrenches.ravel() - damping
+        torques -= support.joint_torques(direct)
         torques += self.posture.torque(q[7:], v[6:])
         return torques
 

@@ -161,7 +161,7 @@ def _watchdog(seconds: float) -> Iterator[None]:
 def _last_states(recording: Recording) -> Recording:
     """The end of a run that went wrong, so that it can be looked at again."""
     n = len(recording.time)
-    arrays = {
+    arrays: dict[str, Any] = {
         field.name: value[-LAST_STATES:]
         for field in fields(recording)
         if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n

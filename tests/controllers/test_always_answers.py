@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from fuzz.states import KINDS, complaint, on_one_spot, random_state
 
 import balance
 from balance.config import LAWS
@@ -15,7 +16,6 @@ from balance.controllers.task_law import TaskLaw
 from balance.qp import QPSolution, QPStatus, QuadraticProgram
 from balance.qp.problem import unsolved
 from balance.robots import Robot, load_robot
-from fuzz.states import KINDS, complaint, on_one_spot, random_state
 
 WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
 STATES = {name: 360 if name in WRENCH_LAWS else 36 for name in LAWS}
@@ -162,5 +162,7 @@ def test_contradicting_limits_are_named() -> None:
         if output.status & ControlStatus.QP_FAILED:
             failed += 1
             sentence = law.conflict()
-            assert "cannot be kept" in sentence and (": torque at" in sentence or "sole" in sentence)
+            assert "cannot be kept" in sentence and (
+                ": torque at" in sentence or "sole" in sentence
+            )
     assert failed > 5

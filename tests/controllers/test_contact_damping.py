@@ -42,7 +42,9 @@ def test_a_free_contact_comes_to_rest_at_the_given_rate(any_robot: Robot) -> Non
     support = Support(any_robot)
     v = 0.3 * np.random.default_rng(2).standard_normal(any_robot.model.nv)
     support.update(any_robot.q_nominal, v)
-    wrenches = ContactDamping(support, RATE).wrenches(v).reshape(-1, 6)
+    wrenches = ContactDamping(support, RATE).wrenches(v, np.zeros(len(any_robot.soles)))
+    assert wrenches is not None
+    wrenches = wrenches.reshape(-1, 6)
     model, data = any_robot.model, any_robot.model.createData()
     M = symmetrise(pin.crba(model, data, any_robot.q_nominal))
     pin.computeJointJacobians(model, data, any_robot.q_nominal)
@@ -68,7 +70,21 @@ def test_a_standing_contact_feels_nothing(toro: Robot) -> None:
     v = np.random.default_rng(3).standard_normal(len(null_space)) @ null_space
     support.update(toro.q_nominal, v)
     assert np.abs(v).max() > 0.1
-    np.testing.assert_allclose(ContactDamping(support, RATE).wrenches(v), 0.0, atol=1e-9)
+    wrenches = ContactDamping(support, RATE).wrenches(v, np.zeros(2))
+    np.testing.assert_allclose(wrenches, 0.0, atol=1e-9)
+
+
+def test_only_lightly_loaded_contacts_are_damped(toro: Robot) -> None:
+    support = Support(toro)
+    v = np.random.default_rng(4).standard_normal(toro.model.nv)
+    support.update(toro.q_nominal, v)
+    damping, firm = ContactDamping(support, RATE), toro.mass * 9.81 / 2
+    free = damping.wrenches(v, np.zeros(2))
+    mixed = damping.wrenches(v, np.array([2.0 * firm, 0.25 * firm]))
+    assert free is not None and mixed is not None
+    np.testing.assert_allclose(mixed[:6], 0.0, atol=0)
+    np.testing.assert_allclose(mixed[6:], 0.75 * free[6:], rtol=1e-9)
+    assert damping.wrenches(v, np.array([firm, 3.0 * firm])) is None
 
 
 @pytest.mark.parametrize(("rate", "slips"), [(0.0, True), (RATE, False)])

@@ -146,7 +146,7 @@ def _nothing_runs() -> Iterator[None]:
         # Every cell of a study is checked, which takes a while if there are millions.
         stack.enter_context(mock.patch("balance.studies.axes.MAX_CELLS", 500))
         # Measuring a robot takes reading all its meshes.
-        stack.enter_context(mock.patch("balance.robots.Robot.height", lambda self: 1.0))
+        stack.enter_context(mock.patch("balance.robots.Robot.height", return_value=1.0))
         # What is the same for every mutant is made once.
         stack.enter_context(mock.patch("balance.cli.app", _command()))
         stack.enter_context(mock.patch("balance.stance.load_robot", _load_robot))

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,26 +67,6 @@ class Command:
             return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("results")
-
-
-@pytest.fixture(scope="module")
-def lab(results: Path) -> Iterator[Command]:
-    command = Command("live", "toro_push", "--out", str(results))
-    yield command
-    command.stop()
-
-
 def open_page(browser: Any, port: int) -> Any:
     page = browser.new_page(viewport=SIZE)
     page.set_default_timeout(1e3 * PATIENCE_S)
@@ -97,11 +76,25 @@ def open_page(browser: Any, port: int) -> Any:
     return page
 
 
-@pytest.fixture(scope="module")
-def page(browser: Any, lab: Command) -> Any:
-    page = open_page(browser, lab.port)
-    page.get_by_role("button", name="Push", exact=True).wait_for()
-    return page
+def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
+    """One session from the first page to the last, for a browser takes long to start."""
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        lab = Command("live", "toro_push", "--out", str(tmp_path))
+        try:
+            page = open_page(browser, lab.port)
+            page.get_by_role("button", name="Push", exact=True).wait_for()
+            the_page_loads_and_the_canvas_is_not_empty(page)
+            a_push_by_button_moves_the_robot_and_it_recovers(page)
+            a_slider_changes_the_gain_in_use(page)
+            a_second_page_watches_without_controls(browser, lab)
+            what_is_saved_repeats_the_session(page, tmp_path)
+            closing_the_page_stops_nothing(browser, lab, page)
+            closing_the_command_frees_the_port(lab)
+        finally:
+            lab.stop()
+        a_result_folder_is_replayed_with_a_time_slider(browser, tmp_path)
+        browser.close()
 
 
 def figure(page: Any, label: str) -> str:
@@ -141,7 +134,7 @@ def chart_peak(page: Any, title: str) -> float:
     )
 
 
-def test_the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
+def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     assert "balance live" in page.inner_text("body")
     until(lambda: colours(page) > 50)
 
@@ -169,7 +162,7 @@ def colours(page: Any) -> int:
     return int(count)
 
 
-def test_a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
+def a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
     assert figure(page, "last push") == "none"
     before = chart_peak(page, "CoM error [mm]")
     press(page, "The paper's push")
@@ -180,7 +173,7 @@ def test_a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
     assert page.get_by_text("The session is over").count() == 0
 
 
-def test_a_slider_changes_the_gain_in_use(page: Any) -> None:
+def a_slider_changes_the_gain_in_use(page: Any) -> None:
     assert figure(page, "gain changes") == "0"
     open_tab(page, "Law")
     damping = page.get_by_text("CoM, damping ratio").locator("xpath=ancestor::*[.//input][1]")
@@ -190,14 +183,14 @@ def test_a_slider_changes_the_gain_in_use(page: Any) -> None:
     until(lambda: figure(page, "gain changes") != "0")
 
 
-def test_a_second_page_watches_without_controls(browser: Any, lab: Command, page: Any) -> None:
+def a_second_page_watches_without_controls(browser: Any, lab: Command) -> None:
     second = open_page(browser, lab.port)
     second.get_by_text("You are watching.").wait_for()
     assert second.get_by_role("button", name="Push", exact=True).count() == 0
     second.close()
 
 
-def test_save_and_replay_work(page: Any, results: Path) -> None:
+def what_is_saved_repeats_the_session(page: Any, results: Path) -> None:
     open_tab(page, "Keep")
     name = page.get_by_text("Name", exact=True).locator("xpath=ancestor::*[.//input][1]//input")
     name.fill("../mine")
@@ -226,7 +219,7 @@ def test_save_and_replay_work(page: Any, results: Path) -> None:
     assert np.array_equal(again.q[:rows], recording.q[:rows])
 
 
-def test_closing_the_page_stops_nothing(browser: Any, lab: Command, page: Any) -> None:
+def closing_the_page_stops_nothing(browser: Any, lab: Command, page: Any) -> None:
     press(page, "Play")
     before = float(figure(page, "time").split()[0])
     page.close()
@@ -238,7 +231,7 @@ def test_closing_the_page_stops_nothing(browser: Any, lab: Command, page: Any) -
     new.close()
 
 
-def test_closing_the_command_frees_the_port(lab: Command) -> None:
+def closing_the_command_frees_the_port(lab: Command) -> None:
     children = _children(lab.process.pid)
     assert children
     assert lab.stop() == 0
@@ -246,7 +239,7 @@ def test_closing_the_command_frees_the_port(lab: Command) -> None:
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 10.0)
 
 
-def test_a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) -> None:
+def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) -> None:
     command = Command("replay", str(results / "mine"))
     try:
         page = open_page(browser, command.port)
