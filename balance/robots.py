@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -230,8 +231,8 @@ def _build(spec: RobotFile, path: Path) -> Robot:
 
 def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path, ...]]:
     if isinstance(source, str):
-        urdf = (path.parent / source).resolve()
-        if not urdf.is_file():
+        urdf = Path(os.path.abspath(path.parent / source))
+        if not os.path.isfile(urdf):  # also for names that no file can have
             raise FileError(f"the URDF {urdf} does not exist; 'urdf' is relative to the YAML file")
         return urdf, (urdf.parent,)
     from example_robot_data import robots_loader  # deferred: only package robots need it
