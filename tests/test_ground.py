@@ -157,7 +157,7 @@ def test_engines_agree_on_moving_ground() -> None:
         recording = run(config)
         assert judge(recording).cause != "a body touched the ground"
         peaks.append(np.linalg.norm(recording.com_error, axis=1).max())
-    assert peaks[0] > 5e-3
+    assert peaks[0] > 3e-3  # the ground does shake the robot
     assert peaks[1] == pytest.approx(peaks[0], rel=0.03)
 
 

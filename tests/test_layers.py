@@ -22,7 +22,8 @@ LAYERS = (
     ("ground",),
     ("mismatch",),
     ("controllers", "plants", "pushes", "estimation"),
-    ("recording", "metrics", "demand", "falls", "limiting"),  # a recording judges itself: Recording.summary()
+    # A recording judges itself: Recording.summary().
+    ("recording", "metrics", "demand", "falls", "limiting"),
     ("perception", "dropout"),  # sensors of a plant, an estimate, and a law
     ("experiment",),
     ("results",),

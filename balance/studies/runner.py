@@ -9,7 +9,7 @@ import shutil
 import time
 import uuid
 import zipfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from queue import Empty, SimpleQueue
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TICK_S = 0.5
 WORKERS_EVERY_S = 2.0
 AHEAD = 2  # runs in flight for each worker: one being simulated, one waiting beside it
+MOST_LOSSES = 3  # of one run's result, each with the worker that held it
 FIGURE_EVERY_S = 5.0
 FIGURE_SHARE = 0.02  # of the time, at most, goes into the live figure
 
@@ -44,6 +45,7 @@ class Runner:
         self._in_flight: dict[object, tuple[Task, Future]] = {}
         self._finished: SimpleQueue[Future] = SimpleQueue()
         self._suspects: deque[Task] = deque()
+        self._lost: Counter[str] = Counter()
         self._alone = False
         self._submitted = 0
         self._name = f"balance-{uuid.uuid4().hex}"  # others may use the same scheduler
@@ -108,7 +110,7 @@ class Runner:
             self._study.take(row)
 
     def _result(self, task: Task, future: Future) -> Result | None:
-        """What a run gave; None if it is to be tried once more, alone.
+        """What a run gave; None if it is to be tried once more.
 
         Dask blames every run that waited on a worker for that worker's death.  One that is blamed
         gets a second chance with nothing beside it, so that the innocent are acquitted.
@@ -120,10 +122,10 @@ class Runner:
             try:
                 result: Result = future.result()
             except (OSError, CancelledError):
-                self._stop("the scheduler is gone")
+                return self._again(task, alone)
             return result
-        if future.status != "error":
-            self._stop("the scheduler is gone")
+        if future.status != "error":  # lost or cancelled
+            return self._again(task, alone)
         error = future.exception()
         if not isinstance(error, KilledWorker):
             return Result(failed(f"{type(error).__name__}: {error}"))
@@ -136,6 +138,14 @@ class Runner:
             )
         self._suspects.append(task)
         return None
+
+    def _again(self, task: Task, alone: bool) -> None:
+        """Submit a run anew whose result was on a worker that died before it was fetched."""
+        self._lost[task.key] += 1
+        if self._client.status != "running" or self._lost[task.key] > MOST_LOSSES:
+            self._stop("the scheduler is gone")
+        self._alone = alone
+        self._submit(task)
 
     def _unpack(self, key: str, packed: bytes) -> None:
         """Put the recording of a run into place, before its row says that it is there."""

@@ -171,16 +171,42 @@ def test_a_lost_scheduler_ends_the_study_and_keeps_its_rows(
     folder: StudyFolder, ending: str
 ) -> None:
     def fate(task: Task) -> tuple[str, Any]:
-        return (ending, None) if int(task.key) >= 5 else done(task)
+        if int(task.key) < 5:
+            return done(task)
+        client.status = "connecting"
+        return ending, None
 
+    client = Client(fate)
     with pytest.raises(StudyStoppedError, match="the scheduler is gone; the 5 finished runs"):
-        carry_out(Client(fate), Cells(10), folder)
+        carry_out(client, Cells(10), folder)
     assert len(folder) == 5
+
+
+def test_a_result_that_died_with_its_worker_is_made_again(folder: StudyFolder) -> None:
+    """The run had ended, but its worker was killed before the result was fetched."""
+
+    def fate(task: Task) -> tuple[str, Any]:
+        return ("lost", None) if client.order.count(task.key) < 3 else done(task)
+
+    client, cells = Client(fate), Cells(4)
+    carry_out(client, cells, folder)
+    assert cells.counts == {"recovered": 4} and len(folder) == 4
+
+
+def test_results_that_are_lost_every_time_end_the_study(folder: StudyFolder) -> None:
+    def fate(task: Task) -> tuple[str, Any]:
+        return ("lost", None) if task.key == "1" else done(task)
+
+    with pytest.raises(StudyStoppedError, match="the scheduler is gone; the 2 finished runs"):
+        carry_out(Client(fate), Cells(3), folder)
 
 
 def test_runs_that_ended_together_with_a_lost_one_are_kept(folder: StudyFolder) -> None:
     def fate(task: Task) -> tuple[str, Any]:
-        return ("lost", None) if task.key == "2" else done(task)
+        if task.key != "2":
+            return done(task)
+        client.status = "connecting"
+        return "lost", None
 
     client = Client(fate)
     one = client.finish_one
