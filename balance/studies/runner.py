@@ -122,10 +122,12 @@ class Runner:
             try:
                 result: Result = future.result()
             except (OSError, CancelledError):
-                return self._again(task, alone)
+                self._again(task, alone)
+                return None
             return result
         if future.status != "error":  # lost or cancelled
-            return self._again(task, alone)
+            self._again(task, alone)
+            return None
         error = future.exception()
         if not isinstance(error, KilledWorker):
             return Result(failed(f"{type(error).__name__}: {error}"))
