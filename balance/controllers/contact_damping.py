@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from balance.controllers.support import Support
 from balance.dynamics.checks import symmetrise
@@ -36,20 +35,25 @@ class ContactDamping:
     """
 
     def __init__(self, support: Support, rate: float) -> None:
-        self._support = support
-        self._dampers = -rate * block_diag(*_apparent_inertias(support))
+        rows = [slice(6 * i, 6 * i + 6) for i in range(len(support.robot.soles))]
+        # Of each contact: its part of stacked wrenches, its Jacobian, which follows the support,
+        # and its damper.
+        self._contacts = [
+            (own, support.J_c[own], rate * Lambda)
+            for own, Lambda in zip(rows, _apparent_inertias(support), strict=True)
+        ]
         weight = float(np.linalg.norm(support.weight))
         self._firm = FIRM_SHARE * weight / len(support.robot.soles)
 
-    def wrenches(self, v: Array, normal_forces: Array) -> Array | None:
-        """Wrenches (6 k,) of the dampers on the contacts, in the contacts' frames, at ``v``.
-
-        ``normal_forces`` (k,) are those the law asks for; None if all contacts are firm.
+    def driven(self, wrenches: Array, v: Array) -> Array:
+        """The wrenches (6 k,) that the legs are to give: what the law asks of the contacts,
+        ``wrenches``, less those of the dampers at ``v``, all in the contacts' frames.
         """
-        softness = np.maximum(1.0 - normal_forces / self._firm, 0.0)
-        if not softness.any():
-            return None
-        return np.repeat(softness, 6) * self._dampers.dot(self._support.J_c.dot(v))
+        driven, firm = wrenches.copy(), self._firm
+        for (own, J, damper), force in zip(self._contacts, wrenches[2::6].tolist(), strict=True):
+            if force < firm:
+                driven[own] += (1.0 - force / firm) * damper.dot(J.dot(v))
+        return driven
 
 
 def _apparent_inertias(support: Support) -> list[Array]:

@@ -7,7 +7,6 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.controllers.setpoints import Desired
-from balance.controllers.support import cross_matrix
 
 Array = NDArray[np.float64]
 
@@ -22,7 +21,7 @@ def desired_angular_momentum_rate(
     """
     pin.dccrba(model, data, q, v)
     R_WB, inertia = data.oMi[1].rotation, data.Ig.inertia
-    inertia_rate = data.dAg[3:, 3:6].dot(R_WB.T) - inertia.dot(cross_matrix(R_WB.dot(v[3:6])))
+    inertia_rate = data.dAg[3:, 3:6].dot(R_WB.T) - inertia.dot(pin.skew(R_WB.dot(v[3:6])))
     return np.asarray(
         inertia_rate.dot(desired.angular_velocity) + inertia.dot(desired.angular_acceleration)
     )

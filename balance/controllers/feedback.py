@@ -9,10 +9,10 @@ that changes only with the setpoint.
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.controllers.setpoints import Desired
-from balance.controllers.support import cross_matrix
 
 Array = NDArray[np.float64]
 
@@ -60,12 +60,12 @@ def spring_map(K_R: Array, desired: Array, R_d: Array) -> Array:
     """
     x, y, z, w = desired
     relative = np.empty((4, 4))
-    relative[:3, :3] = w * np.eye(3) - cross_matrix(desired[:3])
+    relative[:3, :3] = w * np.eye(3) - pin.skew(desired[:3])
     relative[:3, 3] = -desired[:3]
     relative[3] = x, y, z, w
     S = np.zeros((3, 4, 4))
     S[:, :3, 3] = K_R
     for i, axis in enumerate(np.eye(3)):
-        S[:, i, :3] = cross_matrix(axis).dot(K_R)
+        S[:, i, :3] = pin.skew(axis).dot(K_R)
     in_u = relative.T @ S @ relative
     return np.asarray(-2.0 * R_d.dot(in_u.reshape(3, 16)))

@@ -58,7 +58,7 @@ class InverseDynamics:
         """
         acceleration = self.acceleration(q, v, wrenches)
         generalised = pin.rnea(self._model, self._data, q, v, acceleration)
-        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches))
+        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches.ravel()))
 
     def acceleration(self, q: Array, v: Array, wrenches: Array) -> Array:
         """dv/dt (nv,), Pinocchio's convention; ``support`` must be up to date for ``q`` and ``v``.

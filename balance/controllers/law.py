@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from balance.config import LawBase
 from balance.controllers.fallback import NUMERICAL, Fallback
 from balance.controllers.output import ControlOutput, ControlStatus
-from balance.qp import Solver
+from balance.qp import CertifiedSolver
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 # While nothing is seen the last good torques go on for a while, then fade with a time constant:
 # what holds a robot up is better than nothing, until it has moved too far for that.
 HOLD_S, FADE_S = 0.2, 0.1
-BELIEVABLE = 1e12  # |q|^2 + |v|^2; a robot beyond it is a sensor that fails
+BELIEVABLE = 1e6  # size of an entry, SI units; a robot beyond it is a sensor that fails
 UNIT_TOLERANCE = 1e-6  # of the quaternion's squared norm
 
 
@@ -30,7 +30,7 @@ class BalancingLaw(ABC):
     Nothing of a fault is kept: with the next good state the law is as if it had not been.
     """
 
-    def __init__(self, law: LawBase, robot: Robot, solver: Solver) -> None:
+    def __init__(self, law: LawBase, robot: Robot, solver: CertifiedSolver) -> None:
         """``solver`` is the one that the law uses: it tells when another had to help."""
         self.fallback = Fallback(law, robot)
         self.solver = solver
@@ -44,17 +44,18 @@ class BalancingLaw(ABC):
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        with np.errstate(all="ignore"):  # numbers out of hand are looked for, not complained about
-            base = q[3:7]
-            norm = float(base.dot(base))
-            size = float(q.dot(q) + v.dot(v)) + t * t
-            if not (size < BELIEVABLE and 1e-6 < norm < 1e6):
-                return self._blind(v, t)
-            if abs(norm - 1.0) > UNIT_TOLERANCE:
-                q = q.copy()
-                q[3:7] /= math.sqrt(norm)
-            output = self._checked(q, v, t)
-            if output is None:
+        if not (_believable(q) and _believable(v) and abs(t) < BELIEVABLE):
+            return self._blind(v, t)
+        base = q[3:7]
+        norm = float(base.dot(base))
+        if not 1e-6 < norm < 1e6:
+            return self._blind(v, t)
+        if abs(norm - 1.0) > UNIT_TOLERANCE:
+            q = q.copy()
+            q[3:7] /= math.sqrt(norm)
+        output = self._checked(q, v, t)
+        if output is None:
+            with np.errstate(all="ignore"):  # numbers out of hand are looked for in the answer
                 output = self.fallback.answer(q, v)
         self._blind_since = None
         self._good_torques, self._good_wrenches = output.torques, output.wrenches
@@ -62,7 +63,7 @@ class BalancingLaw(ABC):
 
     def _checked(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer if it is one: finite, and in the cones."""
-        helped = self._helped()
+        helped = self.solver.fallbacks
         try:
             output = self.attempt(q, v, t)
         except NUMERICAL:
@@ -75,13 +76,9 @@ class BalancingLaw(ABC):
             inside = self.fallback.cones.inside(stacked)
             if inside is not stacked:
                 output.wrenches = inside.reshape(-1, 6)
-        if self._helped() != helped:
+        if self.solver.fallbacks != helped:
             output.status |= ControlStatus.OTHER_SOLVER
         return output
-
-    def _helped(self) -> int:
-        """How many programs another solver had to solve so far."""
-        return getattr(self.solver, "fallbacks", 0)
 
     def _blind(self, v: Array, t: float) -> ControlOutput:
         """The last good torques, which fade to a brake on the joints whose rate is known."""
@@ -89,9 +86,15 @@ class BalancingLaw(ABC):
         self._blind_since = since if math.isfinite(since) else None
         passed = t - since if math.isfinite(t - since) else 0.0
         share = math.exp(-max(0.0, passed - HOLD_S) / FADE_S)
-        rates = np.where(np.abs(v[6:]) < math.sqrt(BELIEVABLE), v[6:], 0.0)
+        rates = np.where(np.abs(v[6:]) < BELIEVABLE, v[6:], 0.0)
         torques = share * self._good_torques - (1.0 - share) * self.fallback.damping * rates
         none = np.empty(0, dtype=np.intp)
         wrenches = self._good_wrenches.copy()
         cut = self.fallback.cut(torques)
         return ControlOutput(cut, wrenches, ControlStatus.BAD_STATE, none, np.zeros(6))
+
+
+def _believable(values: Array) -> bool:
+    """Whether all values are finite and of a size that a robot can have."""
+    # A value that is not a number counts as largest and as smallest.
+    return bool(values[values.argmax()] < BELIEVABLE and values[values.argmin()] > -BELIEVABLE)

@@ -21,6 +21,7 @@ class Limits:
         self.torques = robot.effort_limits
         self.cones, self.lower = distribution.rows, distribution.lower
         self._tolerance = _ACTIVE * weight
+        self._all_bounded = bool(np.isfinite(self.torques).all())  # a drive may have no limit
         self.names = (
             *distribution.names,
             *(f"{joint}: torque at its upper limit" for joint in robot.joint_names),
@@ -48,8 +49,13 @@ class Limits:
 
     def rows(self, free: FreeMotion) -> tuple[Array, Array]:
         """C and d with C x >= d where all limits are kept; x as in ``FreeMotion``."""
-        k = self.cones.shape[1]
-        C = np.concatenate([self.cones.dot(free.F[:k]), -free.T, free.T])
+        k, n, nj = self.cones.shape[1], self.n_cone_rows, len(self.torques)
+        C = np.empty((n + 2 * nj, free.n_x))
+        np.dot(self.cones, free.F[:k], out=C[:n])
+        np.negative(free.T, out=C[n : n + nj])
+        C[n + nj :] = free.T
         d = -self.margins(free.f_0[:k], free.tau_0)
-        bounded = np.isfinite(d)  # a drive may have no limit
+        if self._all_bounded:
+            return C, d
+        bounded = np.isfinite(d)
         return C[bounded], d[bounded]

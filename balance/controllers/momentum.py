@@ -83,7 +83,6 @@ class MomentumController(WrenchLaw):
 
     def carried(self, total: Array) -> Array:
         """Lambda_h times the sum of the wrenches (6,)."""
-        carried = np.empty(6)
-        np.divide(total[:3], self.support.mass, out=carried[:3])
+        carried = total / self.support.mass
         carried[3:] = dposv(self.support.locked_inertia, total[3:])[1]
         return carried

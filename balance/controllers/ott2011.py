@@ -40,6 +40,7 @@ class OttController(WrenchLaw):
             self.K_P, self.K_D_velocity, self.K_R, self.D_omega, self.support.weight
         )
         self._rates = np.zeros(6)
+        self._share = np.repeat([1.0 / robot.mass, 0.0], 3)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """The right side of (36)."""
@@ -60,6 +61,4 @@ class OttController(WrenchLaw):
         shifts the base by -A_pq dq / m; therefore sum_i J_iq_breve^T w_i is sum_i J_iq^T w_i less
         A_pq^T f / m, with f the sum of the contact forces.
         """
-        carried = np.zeros(6)
-        np.divide(total[:3], self.support.mass, out=carried[:3])
-        return carried
+        return total * self._share

@@ -31,4 +31,7 @@ class PostureImpedance:
 
     def torque(self, joints: Array, rates: Array) -> Array:
         """Torques (nj,) in N m at joint positions and rates."""
-        return self.stiffness * (self.nominal - joints) - self.damping * rates
+        torques = self.nominal - joints
+        torques *= self.stiffness
+        torques -= self.damping * rates
+        return torques

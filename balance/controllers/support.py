@@ -9,15 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
-
-_CROSS = np.zeros((3, 3, 3))  # _CROSS.dot(a) is the matrix of the cross product with a
-for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-    _CROSS[_i, _k, _j], _CROSS[_k, _i, _j] = 1.0, -1.0
-_CROSS_BACK = -_CROSS
 
 
 class Support:
@@ -38,17 +34,21 @@ class Support:
         self.A, self._J, self.com, self.momentum = data.Ag, data.J, data.com[0], data.hg.vector
         self.A_q, self.R_WB = self.A[:, 6:], data.oMi[1].rotation
         self._locked = data.Ig
-        # Contact wrenches at the world's origin, and from there to the CoM.
-        self._at_origin, self._to_com = np.zeros((6, 6 * k)), np.eye(6)
-        self._lever = self._to_com[3:, :3]
+        # Maps of wrenches: from the contacts to their joints, which is constant, from there to the
+        # world's origin, both together, and from the origin to the CoM.
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
-        # Of each contact: its joint's placement, which follows the data, its own in the joint's
-        # frame, and where the map of its wrench goes.
-        self._contacts = [
-            (data.oMi[frame.parentJoint], frame.placement * surface.placement, columns)
-            for frame, surface, columns in zip(
-                frames, robot.soles, np.split(self._at_origin, k, axis=1), strict=True
+        self._to_joints = block_diag(
+            *(
+                (frame.placement * surface.placement).toDualActionMatrix()
+                for frame, surface in zip(frames, robot.soles, strict=True)
             )
+        )
+        joints_to_origin, self._at_origin = np.zeros((6, 6 * k)), np.zeros((6, 6 * k))
+        self._joints_to_origin, self._to_com = joints_to_origin, np.eye(6)
+        self._minus_lever = self._to_com[3:, :3].T  # a cross matrix is minus its transpose
+        self._contact_joints = [
+            (data.oMi[frame.parentJoint], columns)
+            for frame, columns in zip(frames, np.split(joints_to_origin, k, axis=1), strict=True)
         ]
         self.G, self.J_c = np.zeros((6, 6 * k)), np.zeros((6 * k, model.nv))
         self.J_q = self.J_c[:, 6:]
@@ -62,9 +62,10 @@ class Support:
     def update(self, q: Array, v: Array) -> None:
         """Evaluate everything at configuration ``q`` and velocity ``v``."""
         pin.ccrba(self.model, self.data, q, v)
-        for X_WJ, X_JS, columns in self._contacts:
-            columns[:] = (X_WJ * X_JS).toDualActionMatrix()
-        self._lever[:] = _CROSS_BACK.dot(self.com)
+        for X_WJ, columns in self._contact_joints:
+            columns[:] = X_WJ.toDualActionMatrix()
+        np.dot(self._joints_to_origin, self._to_joints, out=self._at_origin)
+        self._minus_lever[:] = pin.skew(self.com)
         np.dot(self._to_com, self._at_origin, out=self.G)
         # Pinocchio's joint Jacobian is taken at the world's origin.
         np.dot(self._at_origin.T, self._J, out=self.J_c)
@@ -76,11 +77,8 @@ class Support:
         return self._locked.inertia
 
     def joint_torques(self, wrenches: Array) -> Array:
-        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches with the base held.
-
-        ``wrenches`` is (k, 6) or (6 k,).
-        """
-        return wrenches.ravel().dot(self.J_q)
+        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches (6 k,), the base held."""
+        return wrenches.dot(self.J_q)
 
 
 def _moved_by(model: pin.Model, joint: int) -> Array:
@@ -90,11 +88,6 @@ def _moved_by(model: pin.Model, joint: int) -> Array:
         first = model.joints[index].idx_v
         moved[first : first + model.joints[index].nv] = 1.0
     return moved
-
-
-def cross_matrix(a: Array) -> Array:
-    """(3, 3) matrix of the cross product with ``a``."""
-    return _CROSS.dot(a)
 
 
 def supporting_joints(robot: Robot) -> NDArray[np.intp]:

@@ -28,7 +28,7 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """Torques (nj,) and wrenches (6 k,) of a step; ``wanted`` are the wrenches without limits."""
 
@@ -88,11 +88,12 @@ class TaskLaw(BalancingLaw):
         residual = self.body.G.dot(answer.wanted - answer.wrenches)
         active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
         status = ControlStatus.OK
-        by_cone = active < self.limits.n_cone_rows
-        if by_cone.any() and np.abs(residual).max() > self._negligible:
-            status |= ControlStatus.WRENCH_LIMITED
-        if not by_cone.all():
-            status |= ControlStatus.TORQUE_LIMITED
+        if len(active):  # in the order of the rows: cones first
+            rows = self.limits.n_cone_rows
+            if active[0] < rows and residual.dot(residual) > self._negligible**2:
+                status |= ControlStatus.WRENCH_LIMITED
+            if active[-1] >= rows:
+                status |= ControlStatus.TORQUE_LIMITED
         # A projection has no limits of torque, and a solver's rounding may leave some.
         torques = self.limits.cut(answer.torques)
         return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)

@@ -73,6 +73,12 @@ class TaskStack:
             slice(end - task.size, end) for task, end in zip(self.tasks, ends, strict=True)
         ]
         self._rows, self._values = np.zeros((int(ends[-1]), nv)), np.zeros(int(ends[-1]))
+        self._parts = [
+            (task, self._rows[part], self._values[part])
+            for task, part in zip(self.tasks, self.slices, strict=True)
+        ]
+        for task, rows, _ in self._parts:
+            task.prepare(rows)
         scale = [
             np.repeat(
                 [weight * linear_weight, weight * angular_weight],
@@ -81,9 +87,10 @@ class TaskStack:
             for task, weight in zip(self.tasks, weights, strict=True)
         ]
         self._scale = np.sqrt(np.concatenate(scale))
+        self._row_scale = np.repeat(self._scale[:, None], nv, axis=1)
 
     def evaluate(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
         """Scaled ``(rows, values)`` of all tasks: the cost is |rows @ dv/dt - values|^2."""
-        for task, part in zip(self.tasks, self.slices, strict=True):
-            task.write(body, desired, self._rows[part], self._values[part])
-        return (self._rows.T * self._scale).T, self._values * self._scale
+        for task, rows, values in self._parts:
+            task.write(body, desired, rows, values)
+        return self._rows * self._row_scale, self._values * self._scale

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTask
 from balance.controllers.desired_momentum import desired_angular_momentum_rate
+from balance.controllers.feedback import Feedback
 from balance.controllers.setpoints import Desired
 from balance.controllers.support import supporting_joints
-from balance.controllers.velocity_feedback import orientation_torque
 from balance.controllers.whole_body import WholeBody
 from balance.dynamics.checks import frame_id
 from balance.errors import FrameError
@@ -34,9 +34,12 @@ class Task(ABC):
     size: int
     linear: int = 0
 
+    def prepare(self, rows: Array) -> None:
+        """Fill those entries of ``rows`` (size, nv), all zero so far, that no state changes."""
+
     @abstractmethod
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        """Fill ``rows`` (size, nv) and ``values`` (size,) of rows @ dv/dt = values."""
+        """Fill ``rows`` (size, nv), once prepared, and ``values`` (size,) of rows @ dv/dt = values."""
 
 
 @final
@@ -54,9 +57,11 @@ class ComTask(Task):
 
     def force(self, body: WholeBody, desired: Desired) -> Array:
         """Wanted rate of the linear momentum (3,), N; it is m times an acceleration of the CoM."""
-        momentum = body.momentum[:3] - body.mass * desired.com_velocity
-        spring = self.K_P.dot(body.com - desired.com) + self.K_D.dot(momentum)
-        return np.asarray(body.mass * desired.com_acceleration - spring)
+        force = self.K_P.dot(desired.com - body.com)
+        force -= self.K_D.dot(body.momentum[:3])
+        if desired.moving:
+            force += body.mass * (self.K_D.dot(desired.com_velocity) + desired.com_acceleration)
+        return np.asarray(force)
 
 
 @final
@@ -72,13 +77,17 @@ class BaseTask(Task):
 
     def __init__(self, K_R: Array, D_omega: Array) -> None:
         self.K_R, self.D_omega = K_R, D_omega
+        none = np.zeros((3, 3))
+        self._feedback, self._rates = Feedback(none, none, K_R, D_omega, none[0]), np.zeros(6)
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        R_WB, inertia = body.data.oMi[1].rotation, body.locked_inertia
+        R_WB, inertia = body.R_WB, body.locked_inertia
         rows[:, 3:6] = inertia.dot(R_WB)
-        omega = R_WB.dot(body.v[3:6])
-        values[:] = orientation_torque(self.K_R, self.D_omega, desired, body.q[3:7], omega)
-        values += inertia.dot(desired.angular_acceleration)
+        self._rates[3:] = R_WB.dot(body.v[3:6])
+        values[:] = self._feedback.wrench(desired, body.com, self._rates, body.q[3:7])[3:]
+        if desired.moving:
+            values += self.D_omega.dot(desired.angular_velocity)
+            values += inertia.dot(desired.angular_acceleration)
 
 
 @final
@@ -91,19 +100,17 @@ class MomentumTask(Task):
     size, linear = 6, 3
 
     def __init__(self, robot: Robot, K_P: Array, K_D: Array, K_R: Array, D: Array) -> None:
-        self.com, self.K_R, self.D = ComTask(K_P, K_D), K_R, D
         self._data = robot.model.createData()
-        self._none = np.zeros((3, 3))
+        self._feedback, self.K_D, self.D = Feedback(K_P, K_D, K_R, D, np.zeros(3)), K_D, D
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
         rows[:] = body.A
-        values[:3] = self.com.force(body, desired)
-        # The damper acts on the momentum here, not on the base's angular velocity.
-        values[3:] = orientation_torque(self.K_R, self._none, desired, body.q[3:7], self._none[0])
-        momentum = body.momentum[3:] - body.locked_inertia.dot(desired.angular_velocity)
-        values[3:] -= self.D.dot(momentum)
+        values[:] = self._feedback.wrench(desired, body.com, body.momentum, body.q[3:7])
         values -= body.momentum_drift
         if desired.moving:
+            speed, mass = desired.com_velocity, body.mass
+            values[:3] += mass * (self.K_D.dot(speed) + desired.com_acceleration)
+            values[3:] += self.D.dot(body.locked_inertia.dot(desired.angular_velocity))
             values[3:] += desired_angular_momentum_rate(
                 body.model, self._data, body.q, body.v, desired
             )
@@ -126,13 +133,17 @@ class PostureTask(Task):
         self._inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
         self._inertia[supporting_joints(robot)] *= np.sqrt(self.BEARING_SHARE)
         self._nominal = robot.q_nominal[7:].copy()
-        self._omega = 2.0 * np.pi * frequency_hz
-        self._damping = 2.0 * damping_ratio * self._omega
+        omega = 2.0 * np.pi * frequency_hz
+        self._stiffness = omega**2 * self._inertia
+        self._damping = 2.0 * damping_ratio * omega * self._inertia
+
+    def prepare(self, rows: Array) -> None:
+        rows.ravel()[6 :: rows.shape[1] + 1] = self._inertia  # on joint i in row i
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        rows.ravel()[6 :: body.model.nv + 1] = self._inertia  # on joint i in row i
-        wanted = self._omega**2 * (self._nominal - body.q[7:]) - self._damping * body.v[6:]
-        values[:] = self._inertia * wanted
+        np.subtract(self._nominal, body.q[7:], out=values)
+        values *= self._stiffness
+        values -= self._damping * body.v[6:]
 
 
 @final

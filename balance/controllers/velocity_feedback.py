@@ -6,8 +6,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.controllers.orientation import relative_quaternion, spring_torque
-from balance.controllers.setpoints import Desired
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -30,15 +28,3 @@ def velocity_gains(K_D: Array, D: Array, robot: Robot) -> tuple[Array, Array]:
     moments, axes = np.linalg.eigh(data.Ig.inertia)
     S = (axes * np.sqrt(moments)) @ axes.T
     return robot.mass * K_D, S @ D @ S
-
-
-def orientation_torque(
-    K_R: Array, D_omega: Array, desired: Desired, quaternion: Array, omega: Array
-) -> Array:
-    """Torque (3,), N m in world axes, of a spring and a damper to the desired base orientation.
-
-    ``quaternion`` (x, y, z, w) and ``omega`` (rad/s, world axes) are those of the base.
-    """
-    delta, eps = relative_quaternion(desired.quaternion, quaternion)
-    spring = desired.rotation.dot(spring_torque(K_R, delta, eps))
-    return np.asarray(spring - D_omega.dot(omega - desired.angular_velocity))

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from balance.config import ExperimentConfig
 from balance.controllers.feedback import Feedback
 from balance.controllers.setpoints import Desired
-from balance.controllers.support import cross_matrix
 from balance.controllers.velocity_feedback import velocity_gains
 from balance.controllers.wrench_law import WrenchLaw
 from balance.robots import Robot
@@ -43,23 +42,26 @@ class VirtualModelController(WrenchLaw):
         self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self._feedback = Feedback(self.K_P, self.K_D_velocity, self.K_R, self.D_omega, np.zeros(3))
-        self._rates = np.zeros(6)
         self._gravity = np.append(self.support.weight / robot.mass, np.zeros(3))
         self.p_BP = R_WB.T @ (robot.com() - robot.q_nominal[:3])
+        # Velocity of P, angular velocity and p_BP, in base axes and in world axes.
+        self._in_base, self._in_world = np.zeros((3, 3)), np.zeros((3, 3))
+        self._in_base[2] = self.p_BP
+        self._base_rates, self._rates = self._in_base.ravel()[:6], self._in_world.ravel()[:6]
+        self._at_point = np.eye(6)
+        self._at_point[:3, 3:] = -pin.skew(self.p_BP)
 
     def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
         """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
-        support, rates = self.support, self._rates
-        R_WB = support.R_WB
-        arm, omega = R_WB.dot(self.p_BP), R_WB.dot(v[3:6])
-        point = q[:3] + arm
-        rates[:3] = R_WB.dot(v[:3]) + cross_matrix(omega).dot(arm)
-        rates[3:] = omega
-        wanted = self._feedback.wrench(desired, point, rates, q[3:7])
+        support = self.support
+        np.dot(self._at_point, v[:6], out=self._base_rates)
+        np.dot(self._in_base, support.R_WB.T, out=self._in_world)
+        point = q[:3] + self._in_world[2]
+        wanted = self._feedback.wrench(desired, point, self._rates, q[3:7])
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
-        wanted[3:] += cross_matrix(point - support.com).dot(wanted[:3])
+        wanted[3:] += pin.skew(point - support.com).dot(wanted[:3])
         wanted[:3] += support.weight
         return wanted
 

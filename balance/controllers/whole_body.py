@@ -18,13 +18,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.controllers.support import Support, cross_matrix
+from balance.controllers.support import Support
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MotionEquations:
     """The equations above in coordinates whose first ``base`` entries are not actuated.
 
@@ -57,7 +57,8 @@ class WholeBody(Support):
         self.q, self.v = robot.q_nominal, np.zeros(nv)
         self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
         self.drift = np.zeros(6 * k)
-        self.momentum_drift = np.zeros(6)
+        self._force_and_moment = np.zeros((2, 3))
+        self.momentum_drift = self._force_and_moment.ravel()
         # crba fills the upper triangle only; half of the diagonal comes from each side.
         self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
         self._rest = np.zeros(nv)
@@ -91,10 +92,10 @@ class WholeBody(Support):
 
     def _fill_momentum_drift(self) -> None:
         """The unactuated rows of the equation of motion, carried from the base to the CoM."""
-        R_WB = self.R_WB
-        force, moment = R_WB.dot(self.bias[:3]), R_WB.dot(self.bias[3:6])
-        self.momentum_drift[:3] = force - self.weight
-        self.momentum_drift[3:] = moment + cross_matrix(self.q[:3] - self.com).dot(force)
+        drift = self._force_and_moment
+        np.dot(self.bias[:6].reshape(2, 3), self.R_WB.T, out=drift)
+        drift[1] += pin.skew(self.q[:3] - self.com).dot(drift[0])
+        drift[0] -= self.weight
 
     def equations(self) -> MotionEquations:
         """The equations in Pinocchio's velocity coordinates."""

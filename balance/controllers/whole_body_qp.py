@@ -85,7 +85,8 @@ class WholeBodyController(TaskLaw):
         return free, B.T.dot(B), c.dot(B)
 
     def _limited(self, free: FreeMotion, H_y: Array, g_y: Array) -> QuadraticProgram:
-        H, g = np.eye(free.n_x), np.zeros(free.n_x)
+        H, g = np.zeros((free.n_x, free.n_x)), np.zeros(free.n_x)
+        H.ravel()[:: free.n_x + 1] = 1.0
         H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
         return QuadraticProgram(H, g, *self.limits.rows(free))
 

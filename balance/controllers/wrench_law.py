@@ -70,12 +70,9 @@ class WrenchLaw(BalancingLaw):
         Wrenches w_i with the sum ``total`` at the CoM take tau = x^T A_q - sum_i J_iq^T w_i with
         x = :meth:`carried`.
         """
-        support = self.support
-        torques = self.carried(total).dot(support.A_q)
-        damping = self.contact_damping.wrenches(v, wrenches[:, 2])
-        direct = wrenches.ravel() if damping is None else wrenches.ravel() - damping
-        torques -= support.joint_torques(direct)
-        torques += self.posture.torque(q[7:], v[6:])
+        torques = self.posture.torque(q[7:], v[6:])
+        torques += self.carried(total).dot(self.support.A_q)
+        torques -= self.support.joint_torques(self.contact_damping.driven(wrenches.ravel(), v))
         return torques
 
     @abstractmethod

@@ -32,7 +32,7 @@ def solver_names() -> list[str]:
     return sorted(_ADAPTERS)
 
 
-def make_solver(name: str) -> Solver:
+def make_solver(name: str) -> CertifiedSolver:
     """The solver called ``name``, with its answers checked and another solver to fall back to."""
     fallback = "daqp" if name == "quadprog" else "quadprog"
     return CertifiedSolver(make_adapter(name), make_adapter(fallback))

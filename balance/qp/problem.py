@@ -23,7 +23,7 @@ class QPStatus(IntEnum):
     FAILED = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in every control step, where frozen would cost a microsecond
 class QuadraticProgram:
     """minimise 1/2 x^T H x - g^T x  subject to  C x >= d.
 
@@ -47,7 +47,7 @@ class QuadraticProgram:
                 raise QPError(f"{name} has an entry that is not finite")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QPSolution:
     """Minimiser ``x``, multipliers of the rows of C, and the rows that are active at ``x``."""
 

@@ -22,7 +22,7 @@ from scipy.linalg import block_diag
 from scipy.linalg.lapack import dposv
 
 from balance.contacts import ContactSurface, WrenchCone
-from balance.qp import QPStatus, QuadraticProgram, Solver
+from balance.qp import CertifiedSolver, QPStatus, QuadraticProgram
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class WrenchDistribution:
         surfaces: Sequence[ContactSurface],
         cones: Sequence[WrenchCone],
         share_friction: float,
-        solver: Solver,
+        solver: CertifiedSolver,
         *,
         linear_weight: float,
         angular_weight: float,
@@ -77,7 +77,8 @@ class WrenchDistribution:
     def solve(self, G: Array, wanted: Array) -> WrenchSolution:
         """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, 6 k)."""
         stacked, status, active = self.even_share(G, wanted), QPStatus.SOLVED, self._none
-        margins = self.rows.dot(stacked) - self.lower
+        margins = self.rows.dot(stacked)
+        margins -= self.lower
         if not margins[margins.argmin()] >= 0.0:
             solution = self.solver.solve(self.program(G, wanted, stacked))
             stacked, status, active = solution.x, solution.status, solution.active

@@ -15,7 +15,7 @@ from balance.controllers.feedback import Feedback, spring_map
 from balance.controllers.momentum import MomentumController
 from balance.controllers.orientation import relative_quaternion, spring_torque
 from balance.controllers.setpoints import SetpointPath
-from balance.controllers.support import Support, cross_matrix
+from balance.controllers.support import Support
 from balance.dynamics.checks import symmetrise
 from balance.robots import Robot
 
@@ -62,11 +62,6 @@ def test_feedback_is_springs_and_dampers_and_follows_the_setpoint() -> None:
         for _ in range(2):  # the second time nothing is prepared anew
             actual = feedback.wrench(desired, x, rates, u)
             assert_same(actual, np.concatenate([force, torque]))
-
-
-def test_cross_matrix_is_the_cross_product() -> None:
-    a, b = np.random.default_rng(3).standard_normal((2, 3))
-    np.testing.assert_allclose(cross_matrix(a) @ b, np.cross(a, b), atol=1e-15)
 
 
 def test_support_has_pinocchios_jacobians_and_sums_of_wrenches(

@@ -58,6 +58,7 @@ def missing(task: Task, case: Case) -> Array:
     """rows @ dv/dt - values: achieved less wanted, in N and N m."""
     body, desired, dv = case
     rows, values = np.zeros((task.size, len(dv))), np.zeros(task.size)
+    task.prepare(rows)
     task.write(body, desired, rows, values)
     return np.asarray(rows @ dv - values)
 

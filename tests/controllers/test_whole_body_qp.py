@@ -262,7 +262,7 @@ def test_active_limits_are_named(toro: Robot) -> None:
 class _NoSolution:
     """A solver that finds every program infeasible."""
 
-    name = "none"
+    name, fallbacks = "none", 0
 
     def solve(self, qp: QuadraticProgram) -> QPSolution:
         nothing = np.full(qp.g.size, np.nan)
