@@ -35,11 +35,12 @@ class Task(ABC):
     linear: int = 0
 
     def prepare(self, rows: Array) -> None:
-        """Fill those entries of ``rows`` (size, nv), all zero so far, that no state changes."""
+        """Fill those entries of ``rows`` (size, nv) that no state changes; zero by default."""
+        rows[:] = 0.0
 
     @abstractmethod
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
-        """Fill ``rows`` (size, nv), once prepared, and ``values`` (size,) of rows @ dv/dt = values."""
+        """Fill the rest of ``rows`` and ``values`` (size,) of rows @ dv/dt = values."""
 
 
 @final
@@ -138,6 +139,7 @@ class PostureTask(Task):
         self._damping = 2.0 * damping_ratio * omega * self._inertia
 
     def prepare(self, rows: Array) -> None:
+        rows[:] = 0.0
         rows.ravel()[6 :: rows.shape[1] + 1] = self._inertia  # on joint i in row i
 
     def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
