@@ -262,10 +262,10 @@ class CaptureLaw(LawBase):
 def _known_law(value: Any) -> Any:
     law = value.get("law") if isinstance(value, Mapping) else None
     if isinstance(law, str) and law not in LAWS:
-        told = "; ".join(f"{name}: {text}" for name, text in LAWS.items())
+        told = "".join(f"\n  {name}: {text}" for name, text in LAWS.items())
         close = difflib.get_close_matches(law, LAWS, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
-        raise ValueError(f"unknown law '{law}'{hint}; known laws are {told}")
+        raise ValueError(f"unknown law '{law}'{hint}; known laws are{told}")
     return value
 
 

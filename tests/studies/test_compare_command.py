@@ -60,7 +60,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     out = str(tmp_path / "out")
     for arguments, told in (
         (("compare_tor",), "did you mean 'compare_toro'?"),
-        (("compare_toro", "--set", "laws=[moment]"), "known laws are momentum: "),
         (("toro_quiet",), "recovery limits need a push"),
         (("toro_push", "--set", "plant.fiction=1"), "did you mean 'friction'?"),
     ):
