@@ -92,20 +92,19 @@ def test_rest_holds_gravity_on_any_robot(case: str, robot: str) -> None:
 
 
 @every_law
-@pytest.mark.parametrize("size", [0.02, 0.2, 0.6])
-def test_wrenches_are_in_their_cones_and_torques_within_limits(
-    toro: Robot, case: str, size: float
-) -> None:
+@pytest.mark.parametrize("stance", STANCES)
+def test_wrenches_are_in_their_cones_and_torques_within_limits(case: str, stance: str) -> None:
     """Up to states from which no law recovers."""
-    rng, weight = np.random.default_rng(50), toro.mass * 9.81
-    config = law_config(case)
-    controller = make_controller(config, toro)
-    cones = contact_cones(toro, config.controller.contacts)
-    for _ in range(STATES):
-        output = controller.step(*moved(toro, size, rng), 0.0)
+    config = law_config(case, stance)
+    robot = robot_of(config)
+    rng, weight = np.random.default_rng(50), robot.mass * 9.81
+    controller = make_controller(config, robot)
+    cones = contact_cones(robot, config.controller.contacts)
+    for size in np.repeat([0.02, 0.2, 0.6], STATES):
+        output = controller.step(*moved(robot, size, rng), 0.0)
         for cone, wrench in zip(cones, output.wrenches, strict=True):
             assert cone.margin(wrench).min() >= -IN_CONE * weight
-        assert (np.abs(output.torques) <= toro.effort_limits).all()
+        assert (np.abs(output.torques) <= robot.effort_limits).all()
 
 
 @every_law
@@ -123,13 +122,16 @@ def test_a_joint_at_its_limit_is_reported(toro: Robot, case: str) -> None:
 
 
 @every_law
-def test_net_wrench_meets_the_request_where_feasible(toro: Robot, case: str) -> None:
+@pytest.mark.parametrize("stance", STANCES)
+def test_net_wrench_meets_the_request_where_feasible(case: str, stance: str) -> None:
     """Near rest nothing limits the contacts: what is asked for is what is commanded."""
-    rng, weight = np.random.default_rng(52), toro.mass * 9.81
-    controller = law(case, toro)
+    config = law_config(case, stance)
+    robot = robot_of(config)
+    rng, weight = np.random.default_rng(52), robot.mass * 9.81
+    controller = make_controller(config, robot)
     for _ in range(STATES):
-        q, v = moved(toro, 0.004, rng)
-        output = controller.step(q, v, 0.0)
+        q, v = moved(robot, 0.002, rng)
+        output = controller.step(q, on_contacts(robot, q, v), 0.0)
         assert np.abs(output.residual).max() < MET * weight
         assert not output.status & ControlStatus.WRENCH_LIMITED
 
@@ -215,6 +217,28 @@ def test_joints_in_another_order_move_the_same(
     assert np.abs(expected - toro.q_nominal).max() > 0.01
     np.testing.assert_allclose(actual[:7], expected[:7], rtol=0, atol=SAME)
     np.testing.assert_allclose(actual[7:], expected[7:][order], rtol=0, atol=SAME)
+
+
+@every_law
+@pytest.mark.parametrize("stance", STANCES[1:])
+def test_a_nudge_is_borne_on_any_contacts(case: str, stance: str) -> None:
+    """Half a second after 1 N s from the side all contacts and the CoM are nearly in place.
+
+    A hand bears some ten newtons only, so that it may slide a little.
+    """
+    config = law_config(case, stance, control_period_s=0.002)
+    robot = robot_of(config)
+    end = simulate(config, robot, np.array([0.0, 1.0, 0.0]), 250)[-1]
+    for then, now in zip(poses(robot, robot.q_nominal), poses(robot, end), strict=True):
+        assert np.linalg.norm(now.translation - then.translation) < 0.01
+    assert 1e-5 < np.linalg.norm(robot.com(end) - robot.com()) < 0.02
+
+
+def poses(robot: Robot, q: Array) -> list[pin.SE3]:
+    """Where the contact surfaces are."""
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    return [sole.pose(data).copy() for sole in robot.soles]
 
 
 @every_law
