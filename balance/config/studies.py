@@ -24,6 +24,8 @@ from balance.schema import Strict, load_yaml_mapping, validate
 
 MAX_ELEVATION_DEG = 80.0
 
+Criterion = Literal["recovered", "flat", "upright"]
+
 
 class Recordings(Strict):
     """Cells whose full recording is kept: by number, or by outcome."""
@@ -110,9 +112,18 @@ class SearchConfig(Strict):
 
 
 class EnvelopeConfig(SearchConfig, StudyBase):
-    """The largest recovered impulse of ``pushes.0`` in each direction, for each of the ``axes``."""
+    """The largest impulse of ``pushes.0`` in each direction, for each of the ``axes``.
+
+    ``criteria`` says of what: pushes that are recovered, recovered on flat soles, or after which
+    the robot is upright.
+    """
 
     axes: tuple[Axis, ...] = ()
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] = (
+        "recovered",
+        "flat",
+        "upright",
+    )
 
 
 S = TypeVar("S", bound=StudyBase)

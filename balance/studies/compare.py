@@ -99,8 +99,9 @@ class Compare:
             start=limits.start,
             largest=limits.largest,
             seeds=limits.seeds,
+            criteria=("recovered",),
         )
-        return Envelope(study, self.name, f"{self._source}: limits", robots, ("recovered",))
+        return Envelope(study, self.name, f"{self._source}: limits", robots)
 
     @property
     def definition(self) -> dict[str, Any]:

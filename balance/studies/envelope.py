@@ -99,11 +99,9 @@ class Envelope:
         name: str,
         source: str,
         robots: Sequence[Path] = (),
-        criteria: Sequence[str] = CRITERIA,
     ) -> None:
         """Check every variant; ``name`` is the title, ``source`` what errors call the study."""
         self.config, self.name, self._source = config, name, source
-        self._criteria = criteria
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         self.design = make_design(config.axes, source)
         runs = len(self.design) * len(headings(config.directions)) * EXPECTED_RUNS * config.seeds
@@ -128,7 +126,7 @@ class Envelope:
         self._first_robot = self._first_robot or robot
         for heading in headings(self.config.directions):
             self.searches.append(
-                DirectionSearch(cell, variant, robot, heading, settings, self._criteria)
+                DirectionSearch(cell, variant, robot, heading, settings, self.config.criteria)
             )
 
     @property
@@ -235,7 +233,7 @@ class Envelope:
         def ankle_Ns(azimuth_deg: float, elevation_deg: float) -> float:
             return ankle_impulse(robot, from_angles(azimuth_deg, elevation_deg))
 
-        figure = envelope_figure(self.results(), ankle_Ns, self.name)
+        figure = envelope_figure(self.results(), ankle_Ns, self.name, self.config.criteria)
         replace_figure(figure, folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:

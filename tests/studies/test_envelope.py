@@ -90,6 +90,21 @@ def test_directions_go_round_from_x_to_y() -> None:
     assert np.linalg.norm(oblique.vector) == pytest.approx(1.0)
 
 
+def test_one_criterion_alone_takes_fewer_runs(file: Path, tmp_path: Path) -> None:
+    counts, found = [], []
+    for name, chosen in (("all", {}), ("one", {"criteria": ["recovered"]})):
+        envelope = envelope_of(file, **chosen)
+        with StudyFolder(tmp_path / name, envelope.kind, envelope.definition) as folder:
+            counts.append(carry_out(envelope, folder))
+            envelope.finish(folder)
+        found.append({one.azimuth_deg: one.limits["recovered"].low for one in envelope.results()})
+    assert counts[1] < counts[0]
+    assert found[1] == pytest.approx(found[0], abs=0.04)
+    assert "flat soles" not in (tmp_path / "one" / "summary.md").read_text()
+    with pytest.raises(ConfigError, match="'criteria'"):
+        envelope_of(file, criteria=[])
+
+
 def test_every_limit_is_found_and_told_in_three_units(
     file: Path, tmp_path: Path, toro: Robot
 ) -> None:
