@@ -22,6 +22,7 @@ from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.task_law import TaskLaw
 from balance.disk_arrays import detached
 from balance.dropout import DropoutController
+from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
 from balance.falls import lost_posture
 from balance.ground import ground_motion
@@ -82,6 +83,8 @@ class Experiment:
                 self.controller, self.plant, config, self.modelled_robot, self.robot, senses
             )
         self.pushes: list[Push] = make_pushes(config, self.robot)
+        self._period, self._substeps = config.control_period_s, config.n_substeps
+        self._stop_after_fall = config.stop_after_fall_s
         self.end, self.conflict = "finished", ""
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
@@ -112,8 +115,8 @@ class Experiment:
 
         ``self.end`` says how it ended, or would if it stopped now.
         """
-        config, plant, controller = self.config, self.plant, self.controller
-        period, substeps, dt = config.control_period_s, config.n_substeps, config.plant.step_s
+        plant, controller = self.plant, self.controller
+        period, substeps, dt = self._period, self._substeps, plant.dt
         i = log.rows
         t = i * period
         q, v = plant.q, plant.v
@@ -123,22 +126,23 @@ class Experiment:
         log.write(i, t, q, v, output)
         if log.status[i] & _QP_FAILED and not self.conflict:
             self.conflict = self._conflict()
+        measured = log.contact_wrenches[i]
         for substep in range(substeps):
             # Times come from counters: no rounding error adds up over a long run, and a step
             # ends exactly where the next one begins.
             step = i * substeps + substep
             impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
             plant.step(output.torques, impulses)
-            log.contact_wrenches[i] += plant.contact_wrenches
-        log.contact_wrenches[i] /= substeps
+            measured += plant.contact_wrenches
+        measured /= substeps
         log.rows = i + 1
-        if not np.abs(plant.v).max() < MAX_SPEED:
+        if not is_within(plant.v, MAX_SPEED):
             self.end = f"aborted: the simulation diverged in the period from {t:.6g} s"
             return True
         now = (i + 1) * period
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
             self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
-        return now >= self._fell_at + config.stop_after_fall_s - 0.5 * period  # rounding aside
+        return now >= self._fell_at + self._stop_after_fall - 0.5 * period  # rounding aside
 
     def _conflict(self) -> str:
         """Why the law has just found no answer, if it is of a kind that knows."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from balance.config import LawBase
 from balance.controllers.fallback import NUMERICAL, Fallback
 from balance.controllers.output import ControlOutput, ControlStatus
+from balance.dynamics.checks import is_within
 from balance.qp import CertifiedSolver
 from balance.robots import Robot
 
@@ -44,7 +45,7 @@ class BalancingLaw(ABC):
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        if not (_believable(q) and _believable(v) and abs(t) < BELIEVABLE):
+        if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE) and abs(t) < BELIEVABLE):
             return self._blind(v, t)
         base = q[3:7]
         norm = float(base.dot(base))
@@ -92,9 +93,3 @@ class BalancingLaw(ABC):
         wrenches = self._good_wrenches.copy()
         cut = self.fallback.cut(torques)
         return ControlOutput(cut, wrenches, ControlStatus.BAD_STATE, none, np.zeros(6))
-
-
-def _believable(values: Array) -> bool:
-    """Whether all values are finite and of a size that a robot can have."""
-    # A value that is not a number counts as largest and as smallest.
-    return bool(values[values.argmax()] < BELIEVABLE and values[values.argmin()] > -BELIEVABLE)

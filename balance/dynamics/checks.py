@@ -51,6 +51,12 @@ def frame_id(model: pin.Model, name: str) -> int:
     return int(model.getFrameId(name))
 
 
+def is_within(values: Array, bound: float) -> bool:
+    """Whether all entries are numbers of a size below ``bound``; cheap enough for a control step."""
+    # An entry that is not a number counts as the largest and as the smallest.
+    return bool(values[values.argmax()] < bound and values[values.argmin()] > -bound)
+
+
 def symmetrise(upper: Array) -> Array:
     """Full symmetric matrix from its upper triangle, which is all that ``pin.crba`` fills."""
     full = np.triu(upper)
