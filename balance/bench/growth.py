@@ -43,8 +43,9 @@ def _fits(what: str, times: dict[int, dict[str, float]]) -> Iterator[Figure]:
         exponents = [
             growth_exponent(sizes, [times[size][name] for size in times]) for name in (step, floor)
         ]
+        most = exponents[1] + SETTLED if step == "momentum step" else None
         yield Figure(f"{floor}, exponent in {what}", exponents[1], "1")
-        yield Figure(f"{step}, exponent in {what}", exponents[0], "1", exponents[1] + SETTLED)
+        yield Figure(f"{step}, exponent in {what}", exponents[0], "1", most)
 
 
 def _times(robot: Robot, states: int, rounds: int) -> dict[str, float]:

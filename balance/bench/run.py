@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from balance.bench.creep import creep_figures
 from balance.bench.growth import growth_figures
 from balance.bench.laws import law_figures
 from balance.bench.plants import loop_figures, plant_figures
@@ -27,10 +28,16 @@ THOROUGH = Effort(states=500, rounds=20, loop_s=10.0)
 QUICK = Effort(states=60, rounds=3, loop_s=0.6)
 
 
-def bench(effort: Effort, long_run_s: float | None, told: Callable[[str], None]) -> Report:
+def bench(
+    effort: Effort,
+    told: Callable[[str], None],
+    long_run_s: float | None = None,
+    creep_s: float | None = None,
+) -> Report:
     """Measure everything; ``told`` hears what is measured next.
 
-    ``long_run_s`` is the length of the run whose memory is measured, None for none.
+    ``long_run_s`` is the length of the run whose memory is measured, ``creep_s`` that of the one
+    whose last steps are compared with its first; None for none.
     """
     where = machine()  # before the bench itself loads the machine
     told("the states of a pushed run")
@@ -47,6 +54,9 @@ def bench(effort: Effort, long_run_s: float | None, told: Callable[[str], None])
     if long_run_s is not None:
         seconds = long_run_s
         parts["memory"] = lambda: memory_figures(seconds)
+    if creep_s is not None:
+        length = creep_s
+        parts["creep"] = lambda: creep_figures(length)
     figures: list[Figure] = []
     for name, part in parts.items():
         told(name)

@@ -27,6 +27,15 @@ def bench(
         float | None,
         typer.Option("--long-run", metavar="SECONDS", min=1.0, help="Measure its memory too."),
     ] = None,
+    creep: Annotated[
+        float | None,
+        typer.Option(
+            "--creep",
+            metavar="SECONDS",
+            min=1.0,
+            help="Do steps slow down, or leave memory behind, in so much simulated time?",
+        ),
+    ] = None,
     compare: Annotated[
         Path | None,
         typer.Option("--compare", metavar="FILE", help="An earlier table: print ratios to it."),
@@ -47,7 +56,8 @@ def bench(
         from balance.bench.instructions import check_valgrind, instruction_figures
 
         check_valgrind()
-    report = measure(QUICK if quick else THOROUGH, long_run, lambda part: console.print(part))
+    effort = QUICK if quick else THOROUGH
+    report = measure(effort, lambda part: console.print(part), long_run, creep)
     if instructions:
         console.print("instructions")
         report = Report((*report.figures, *instruction_figures()), report.machine)

@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from typer.testing import CliRunner
 
+from balance.bench.creep import creep_figures
 from balance.bench.floors import ControlFloor, PlantFloor, wrench_programs
 from balance.bench.growth import tree
 from balance.bench.report import Figure, Report, compare, load_report
@@ -124,6 +125,12 @@ def test_a_control_step_leaves_nothing_behind() -> None:
         many = blocks_after(20)
         assert gc.collect() < 10
     assert many - few < 20
+
+
+def test_creep_compares_the_last_steps_of_a_run_with_its_first() -> None:
+    growth, leak = creep_figures(0.2)
+    assert growth.value > 0.0 and leak.value >= 0.0
+    assert growth.name == "0.2 s of steps, last tenth over first"
 
 
 def test_children_are_timed_and_weighed() -> None:
