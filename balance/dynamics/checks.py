@@ -52,7 +52,7 @@ def frame_id(model: pin.Model, name: str) -> int:
 
 
 def is_within(values: Array, bound: float) -> bool:
-    """Whether all entries are numbers of a size below ``bound``; cheap enough for a control step."""
+    """Whether all entries are numbers of a size below ``bound``; cheap, for control steps."""
     # An entry that is not a number counts as the largest and as the smallest.
     return bool(values[values.argmax()] < bound and values[values.argmin()] > -bound)
 
