@@ -37,7 +37,7 @@ class DaqpSolver:
             status = QPStatus.INFEASIBLE if flag == _INFEASIBLE else QPStatus.FAILED
             return unsolved(qp, status)
         multipliers = -info["lam"]
-        active = np.flatnonzero(multipliers)
+        active = multipliers.nonzero()[0]
         return QPSolution(x, multipliers, active, QPStatus.SOLVED, info["iterations"])
 
     def answer(self, qp: QuadraticProgram) -> tuple[Any, float, int, dict[str, Any]]:

@@ -75,11 +75,14 @@ class QPSolution:
         Inequalities, gradient of the Lagrangian, sign of the multipliers and complementarity.
         """
         x, multipliers = self.x, self.multipliers
-        slack, pull = qp.C.dot(x) - qp.d, qp.H.dot(x)
-        length, force = 1.0 + _norm(x), 1.0 + _norm(pull) + _norm(qp.g)
+        slack, gradient = qp.C.dot(x), qp.H.dot(x)
+        slack -= qp.d
+        length, force = 1.0 + _norm(x), 1.0 + _norm(gradient) + _norm(qp.g)
+        gradient -= qp.g
+        gradient -= multipliers.dot(qp.C)
         return max(
             -_lowest(slack) / length,
-            _norm(pull - qp.g - multipliers.dot(qp.C)) / force,
+            _norm(gradient) / force,
             -_lowest(multipliers) / force,
             abs(float(multipliers.dot(slack))) / (length * force),
         )
