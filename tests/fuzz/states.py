@@ -15,7 +15,10 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 CONE_TOLERANCE = 1e-8  # N or N m
-KINDS = ("near", "fallen", "upside down", "far away", "stops", "fast", "very fast", "flying", "any")
+KINDS = (
+    "near", "fallen", "upside down", "far away", "stops", "fast", "very fast", "one sole up",
+    "flying", "any",
+)  # fmt: skip
 
 
 def random_state(robot: Robot, rng: np.random.Generator, kind: str) -> tuple[Array, Array]:
@@ -35,6 +38,10 @@ def random_state(robot: Robot, rng: np.random.Generator, kind: str) -> tuple[Arr
         q[7:] = np.where(rng.random(model.nq - 7) < 0.5, low, high)
     elif kind in ("fast", "very fast"):
         v *= 10.0 ** rng.uniform(*((1.0, 3.0) if kind == "fast" else (3.0, 6.0)))
+    elif kind == "one sole up":
+        sole = robot.soles[int(rng.integers(len(robot.soles)))]
+        leg = [i - 2 for i in model.supports[model.frames[sole.frame_id].parentJoint] if i > 1]
+        q[7:][leg] = rng.uniform(low, high)[leg]
     elif kind == "flying":
         q[:3] += [0.0, 0.0, rng.uniform(0.05, 2.0)]
         q[7:] = rng.uniform(low, high)
@@ -54,16 +61,21 @@ def _turned(rng: np.random.Generator, angle: float) -> Array:
 
 def complaint(law: Controller, robot: Robot, output: ControlOutput) -> str:
     """What is wrong with an answer; empty if nothing is."""
-    assert isinstance(law, BalancingLaw)
-    cones = law.fallback.cones
     if not np.isfinite(output.torques).all() or not np.isfinite(output.wrenches).all():
         return f"not finite, status {output.status!r}"
     if not (np.abs(output.torques) <= robot.effort_limits).all():
         return f"a torque beyond its limit, status {output.status!r}"
-    worst = float((cones.rows @ output.wrenches.ravel() - cones.lower).min())
-    if worst < -CONE_TOLERANCE:
-        return f"a wrench {-worst:.3g} outside of its cone, status {output.status!r}"
+    depth = depth_outside(law, output)
+    if depth > CONE_TOLERANCE:
+        return f"a wrench {depth:.3g} outside of its cone, status {output.status!r}"
     return ""
+
+
+def depth_outside(law: Controller, output: ControlOutput) -> float:
+    """How far the wrenches are outside of their cones, N or N m; zero inside."""
+    assert isinstance(law, BalancingLaw)
+    cones = law.fallback.cones
+    return max(0.0, -float((cones.rows @ output.wrenches.ravel() - cones.lower).min()))
 
 
 def on_one_spot(robot: Robot) -> Robot:
