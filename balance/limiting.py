@@ -1,7 +1,7 @@
 """Which constraints kept a law from what it wanted, for how long, and by how much.
 
 Read from a recording: the commanded wrenches against the cones that the law assumes, the commanded
-torques against the limits of the drives.
+torques against the limits of the drives, and the status, which says when a law had no answer.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ Rows = NDArray[np.bool_]
 
 GAP_S = 0.02  # spans that are nearer to each other are one
 AT_LIMIT = 1e-7  # margin of an active constraint, relative to the robot's weight or to the limit
+NO_ANSWER = {
+    ControlStatus.RELAXED: "QP without solution: weight held",
+    ControlStatus.MINIMUM_WRENCH: "QP without solution: posture held",
+    ControlStatus.DAMPED: "QP without solution: joints braked",
+    ControlStatus.BAD_STATE: "state not measured",
+}
+"""Where a law had no answer of its own, and what was done."""
 
 
 def limiting_rows(recording: Recording) -> dict[str, Rows]:
@@ -44,6 +51,8 @@ def limiting_rows(recording: Recording) -> dict[str, Rows]:
         at_limit = (share >= 1.0 - AT_LIMIT) & torque_limited[:, None]
         for name, rows in zip(robot.joint_names, at_limit.T, strict=True):
             _add(found, f"{name.replace('_', ' ')}: torque limit", rows)
+    for flag, name in NO_ANSWER.items():
+        _add(found, name, (status & int(flag)) != 0)
     return found
 
 
@@ -89,14 +98,22 @@ def limited_by(recording: Recording) -> dict[str, float]:
 
 
 def largest_shortfall(recording: Recording) -> dict[str, Any]:
-    """Largest force and moment at the CoM that the contacts could not produce, and when."""
+    """Largest force and moment at the CoM that the contacts could not produce, when, and why."""
     missing = recording.shortfall
+    found: dict[str, Any] = {
+        "force_N": 0.0, "time_s": None, "moment_Nm": 0.0, "moment_time_s": None, "limited_by": None,
+    }  # fmt: skip
     if missing is None or len(missing) == 0:
-        return {"force_N": 0.0, "moment_Nm": 0.0, "time_s": None}
-    force, moment = (np.linalg.norm(missing[:, part], axis=1) for part in (slice(3), slice(3, 6)))
-    row = int(np.argmax(force))
-    return {
-        "force_N": float(force.max()),
-        "moment_Nm": float(moment.max()),
-        "time_s": float(recording.time[row]) if force[row] > 0.0 else None,
-    }
+        return found
+    row = 0
+    for size, when, part in (
+        ("moment_Nm", "moment_time_s", slice(3, 6)),
+        ("force_N", "time_s", slice(3)),
+    ):
+        lengths = np.linalg.norm(missing[:, part], axis=1)
+        largest = int(np.argmax(lengths))
+        if lengths[largest] > 0.0:
+            row = largest
+            found[size], found[when] = float(lengths[row]), float(recording.time[row])
+    names = [name for name, rows in limiting_rows(recording).items() if rows[row]]
+    return {**found, "limited_by": "; ".join(names) or None}

@@ -9,6 +9,7 @@ import balance
 from balance.controllers import ControlStatus, make_controller
 from balance.limiting import largest_shortfall, limited_by, limited_moments, limiting_rows
 from balance.plots.contacts import contacts_figure
+from balance.plots.torques import torques_figure
 from balance.recording import Recording
 from balance.studies.workers import flatten
 
@@ -62,6 +63,52 @@ def test_moments_hold_every_limited_period(pushed: Recording) -> None:
 def test_the_largest_shortfall_is_told(pushed: Recording) -> None:
     found = largest_shortfall(pushed)
     assert found["force_N"] == np.linalg.norm(pushed.shortfall[:, :3], axis=1).max() > 10.0
+
+
+def test_the_largest_shortfall_says_when_and_what_stood_in_the_way(pushed: Recording) -> None:
+    found = largest_shortfall(pushed)
+    row = int(np.argmax(np.linalg.norm(pushed.shortfall[:, :3], axis=1)))
+    assert found["time_s"] == pushed.time[row]
+    assert found["moment_Nm"] == np.linalg.norm(pushed.shortfall[:, 3:], axis=1).max()
+    assert SIDE in found["limited_by"].split("; ")
+    quiet = Recording(**{**pushed.__dict__, "shortfall": np.zeros_like(pushed.shortfall)})
+    assert largest_shortfall(quiet)["time_s"] is None
+
+
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [
+        (ControlStatus.QP_FAILED | ControlStatus.RELAXED, "QP without solution: weight held"),
+        (ControlStatus.QP_FAILED | ControlStatus.DAMPED, "QP without solution: joints braked"),
+        (ControlStatus.BAD_STATE, "state not measured"),
+    ],
+)
+def test_moments_without_an_answer_are_named_shaded_and_labelled(
+    pushed: Recording, status: ControlStatus, name: str
+) -> None:
+    flags = np.zeros_like(pushed.status)
+    flags[200:400] = status
+    changed = Recording(**{**pushed.__dict__, "status": flags})
+    assert limited_by(changed) == {name: pytest.approx(0.2)}
+    panels = contacts_figure(changed).axes[:2]
+    for axes in panels:  # normal force at either sole
+        assert name in [text.get_text() for text in axes.texts]
+        (shade,) = (item for item in axes.collections if item.get_gid() == "limited")
+        assert shade.get_datalim(axes.transData).x0 == pytest.approx(0.2)
+
+
+def test_a_torque_limit_is_labelled_in_the_panel_of_its_limb(pushed: Recording) -> None:
+    knee = pushed.robot.joint_names.index("left_knee")
+    torques, status = np.zeros_like(pushed.torques), np.zeros_like(pushed.status)
+    torques[100:300, knee] = pushed.robot.effort_limits[knee]
+    status[100:300] = ControlStatus.TORQUE_LIMITED
+    changed = Recording(**{**pushed.__dict__, "torques": torques, "status": status})
+    labels = {
+        axes.get_title(loc="left"): [t.get_text() for t in axes.texts if t.get_gid()]
+        for axes in torques_figure(changed).axes
+    }
+    assert labels.pop("Left leg") == ["left knee: torque limit"]
+    assert not any(labels.values())
 
 
 def test_a_torque_limit_is_named_by_its_joint(pushed: Recording) -> None:

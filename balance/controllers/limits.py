@@ -22,10 +22,11 @@ class Limits:
         self.cones, self.lower = distribution.rows, distribution.lower
         self._tolerance = _ACTIVE * weight
         self._all_bounded = bool(np.isfinite(self.torques).all())  # a drive may have no limit
+        joints = [name.replace("_", " ") for name in robot.joint_names]
         self.names = (
             *distribution.names,
-            *(f"{joint}: torque at its upper limit" for joint in robot.joint_names),
-            *(f"{joint}: torque at its lower limit" for joint in robot.joint_names),
+            *(f"{joint}: torque at its upper limit" for joint in joints),
+            *(f"{joint}: torque at its lower limit" for joint in joints),
         )
 
     @property

@@ -37,6 +37,7 @@ MAX_WEIGHTS = 2.0  # normal forces beyond this many weights of the robot are imp
 COP_PIECES = 200  # colours along a path of the centre of pressure
 X, Y, Z = range(3)
 COMMANDED: dict[str, Any] = {"color": "#222222", "lw": 0.8, "ls": (0, (3, 2))}
+NOT_GIVEN = ControlStatus.WRENCH_LIMITED | ControlStatus.QP_FAILED | ControlStatus.BAD_STATE
 LABELS = (
     "normal force\n[N]",
     "tangential force\n[N]",
@@ -80,8 +81,8 @@ def contacts_figure(recording: Recording) -> Figure:
 
 
 def wrench_limited(recording: Recording) -> NDArray[np.bool_]:
-    """Rows in which the contacts could not produce what the law asked for."""
-    return (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
+    """Rows in which the contacts could not produce what the law asked for, or it had no answer."""
+    return (recording.status & int(NOT_GIVEN)) != 0
 
 
 def usual_force(recording: Recording) -> tuple[float, float]:
@@ -146,5 +147,5 @@ def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
 def _handles(recording: Recording) -> list[Any]:
     handles = [Line2D([], [], **COMMANDED, label="commanded"), *push_handles([recording])]
     if wrench_limited(recording).any():
-        handles.append(shade_handle("wanted wrench out of reach"))
+        handles.append(shade_handle("wanted wrench not given"))
     return handles

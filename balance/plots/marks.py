@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from balance.limiting import limited_moments
+from balance.limiting import NO_ANSWER, limited_moments
 from balance.metrics import judge
 from balance.plots.style import (
     AXIS_COLOURS,
@@ -29,6 +29,7 @@ from balance.recording import Recording
 Array = NDArray[np.float64]
 
 SHADE_ALPHA = 0.2
+LABEL_HEIGHTS = (0.55, 0.25)  # in turns, so that neighbours do not overlap; shares of the panel
 LABELLED = 2  # constraints named in a span
 LABEL_GAP = 0.04  # share of the time axis that a label takes
 
@@ -143,20 +144,26 @@ def shade(axes: Axes, recording: Recording, where: NDArray[np.bool_]) -> None:
     axes.add_collection(shading, autolim=False)
 
 
-def label_limits(axes: Axes, recording: Recording, about: str = "") -> None:
-    """Write into each shaded span what stood in the way; ``about`` keeps to one contact or joint.
+def label_limits(axes: Axes, recording: Recording, *about: str) -> None:
+    """Write into each shaded span what stood in the way, of contacts or joints called ``about``.
 
-    Spans that are too short for a label have only their shade.
+    Where the law had no answer at all, that stands there too.  Spans that are too short for a label
+    have only their shade.
     """
-    span = end_time(recording)
+    prefixes = *(f"{name}: " for name in about), *NO_ANSWER.values()
+    span, labelled = end_time(recording), 0
     for moment in limited_moments(recording):
-        names = [name.removeprefix(f"{about}: ") for name in moment.names if name.startswith(about)]
+        names = [name for name in moment.names if name.startswith(prefixes)]
+        if len(about) == 1:
+            names = [name.removeprefix(prefixes[0]) for name in names]
         if not names or moment.end - moment.start < LABEL_GAP * span:
             continue
         early = moment.start < 0.5 * span
+        height = LABEL_HEIGHTS[labelled % len(LABEL_HEIGHTS)]
+        labelled += 1
         axes.annotate(
             "\n".join(names[:LABELLED]),
-            (moment.start if early else moment.end, 0.45),
+            (moment.start if early else moment.end, height),
             (2.0 if early else -2.0, 0.0),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",

@@ -14,6 +14,7 @@ from balance.controllers.output import ControlStatus
 from balance.plots.limbs import limbs, short_name
 from balance.plots.marks import (
     headline,
+    label_limits,
     mark_pushes,
     push_handles,
     shade,
@@ -42,6 +43,8 @@ def torques_figure(recording: Recording) -> Figure:
             shade(panels[limb], recording, torque_limited(recording))
             for place, joint in enumerate(joints):
                 _joint(panels[limb], recording, joint, share[:, joint], place)
+            names = [recording.robot.joint_names[joint].replace("_", " ") for joint in joints]
+            label_limits(panels[limb], recording, *names)
             panels[limb].update_datalim([(0.0, -FLOOR), (0.0, FLOOR)])
             _legend(panels[limb])
         for axes in panels.values():

@@ -68,6 +68,17 @@ def test_after_a_fault_the_law_is_back_within_one_step(name: str) -> None:
     assert a.status is b.status
 
 
+def test_a_clock_that_counts_from_1970_is_no_fault() -> None:
+    toro = load_robot("toro")
+    law = make("momentum", toro)
+    q, v = random_state(toro, np.random.default_rng(5), "near")
+    early, late = law.step(q, v, 0.0), law.step(q, v, 1.8e9)
+    assert not late.status & ControlStatus.BAD_STATE
+    np.testing.assert_allclose(late.torques, early.torques, rtol=0, atol=ROUNDING)
+    for t in (np.nan, np.inf):
+        assert law.step(q, v, t).status is ControlStatus.BAD_STATE
+
+
 class _NoSolution:
     """A solver that finds every program infeasible."""
 
