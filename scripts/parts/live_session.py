@@ -56,7 +56,7 @@ def drive(lab: WatchedLab, runs: int) -> None:
             if pushed is not lab.running:
                 pushed = lab.running
                 lab.paper_push()
-            elif lab.running.shared.rows >= SAVE_AT:
+            elif lab.running.pushes and lab.running.shared.rows >= SAVE_AT:
                 lab.saving = True
                 lab.save_run("session")
 
