@@ -9,6 +9,7 @@ from balance.bench.creep import creep_figures
 from balance.bench.growth import growth_figures
 from balance.bench.laws import law_figures
 from balance.bench.plants import loop_figures, plant_figures
+from balance.bench.profile import profile_figures
 from balance.bench.report import Figure, Report, machine
 from balance.bench.solvers import solver_figures
 from balance.bench.startup import memory_figures, startup_figures
@@ -45,6 +46,7 @@ def bench(
     rounds, few = effort.rounds, max(2, effort.rounds // 4)
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
         "control steps": lambda: law_figures(effort.states, rounds),
+        "parts of a step": lambda: profile_figures(states, few),
         "solvers": lambda: solver_figures(states, few),
         "plants": lambda: plant_figures(states, rounds),
         "closed loops": lambda: loop_figures(effort.loop_s, few),

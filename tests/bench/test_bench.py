@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from balance.bench.creep import creep_figures
 from balance.bench.floors import ControlFloor, PlantFloor, wrench_programs
 from balance.bench.growth import tree
+from balance.bench.profile import profile_figures
 from balance.bench.report import Figure, Report, compare, load_report
 from balance.bench.startup import memory_figures, startup_figures
 from balance.bench.states import PushedStates
@@ -125,6 +126,11 @@ def test_a_control_step_leaves_nothing_behind() -> None:
         many = blocks_after(20)
         assert gc.collect() < 10
     assert many - few < 20
+
+
+def test_parts_of_a_step_are_timed_on_their_own() -> None:
+    figures = list(profile_figures(PushedStates(5), 2))
+    assert len(figures) == 5 and all(figure.value > 0.0 for figure in figures)
 
 
 def test_creep_compares_the_last_steps_of_a_run_with_its_first() -> None:
