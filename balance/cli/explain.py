@@ -43,9 +43,8 @@ def explain(
     loaded = load_config(path, parse_overrides(set_ or []))
     with threadpool_limits(1):
         found = linear_explanation(loaded, robots or [])
-    console.print(axis_table(found))
-    console.print(push_table(found))
-    console.print(gain_table(found))
+    for table in (axis_table, margin_table, gain_table, push_table):
+        console.print(table(found))
     for line in summary_lines(found):
         console.print(line, highlight=False, soft_wrap=True)
     folder = out or Path("results") / f"{path.stem}-explained"
@@ -62,21 +61,32 @@ def explain(
 
 
 def axis_table(found: Explanation) -> Table:
-    """For each axis: gains both ways, the mode that results, and its margins."""
+    """For each axis: gains both ways, and the mode that results."""
     table = _table(
         f"{found.robot}, law {found.law}: the linearised closed loop",
-        "axis", "stiffness", "damping [1/s]", "gains alone", "closed loop", "gain margin",
-        "phase [°]", "delay [ms]",
+        "axis", "stiffness", "damping [1/s]", "gains alone", "closed loop",
     )  # fmt: skip
     for one in found.axes:
         unit = "N/m" if one.name.startswith("CoM") else "N m"
-        margins = one.margins
         table.add_row(
             one.name,
             f"{one.stiffness:.4g} {unit}",
             f"{one.damping:.4g}",
             f"{one.designed_hz:.2f} Hz, ζ {one.designed_ratio:.2f}",
             f"{one.mode.frequency_hz:.2f} Hz, ζ {one.mode.damping_ratio:.2f}",
+        )
+    return table
+
+
+def margin_table(found: Explanation) -> Table:
+    """For each axis what its loop bears, opened there with all others closed."""
+    table = _table(
+        "stability margins, one axis at a time", "axis", "gain", "phase [°]", "delay [ms]"
+    )
+    for one in found.axes:
+        margins = one.margins
+        table.add_row(
+            one.name,
             _range(margins.gain_down, margins.gain_up),
             "any" if margins.phase_deg is None else f"{margins.phase_deg:.0f}",
             "any" if margins.delay_s is None else f"{1e3 * margins.delay_s:.0f}",
@@ -103,10 +113,10 @@ def push_table(found: Explanation) -> Table:
 
 
 def gain_table(found: Explanation) -> Table:
-    """Values of the gains between which the discrete loop is stable."""
+    """Values of each gain between which the discrete loop is stable, the others as they are."""
     rate = f"{1.0 / found.period_s:g} Hz"
     table = _table(
-        f"critical values of each gain at {rate}, the others as they are",
+        f"critical values of each gain at {rate}",
         "gain", "value", "unstable below", "unstable above",
     )  # fmt: skip
     for one in found.critical:
@@ -139,8 +149,8 @@ def _table(title: str, first: str, *others: str) -> Table:
 
 def _range(low: float | None, high: float | None) -> str:
     below = "0" if low is None else f"{low:.2g}"
-    above = "any" if high is None else f"{high:.3g}"
-    return f"{below} to {above}"
+    above = "any" if high is None else f"{high:.0f}" if high >= 100.0 else f"{high:.3g}"
+    return f"× {below} to {above}"
 
 
 def _peak(one: AxisReport) -> str:

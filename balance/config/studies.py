@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -40,6 +40,9 @@ class StudyBase(Strict):
     A run that takes longer than ``timeout_s`` of real time counts as failed.
     """
 
+    command: ClassVar[str]
+    """What runs it."""
+
     description: str = ""
     experiment: dict[str, Any]
     timeout_s: Positive = 600.0
@@ -47,6 +50,8 @@ class StudyBase(Strict):
 
 class SweepConfig(StudyBase):
     """Every combination of the ``axes``; figures show ``metric``, a column of the table."""
+
+    command = "sweep"
 
     axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
     metric: str = "peak_com_error_m"
@@ -118,6 +123,8 @@ class EnvelopeConfig(SearchConfig, StudyBase):
     the robot is upright.
     """
 
+    command = "envelope"
+
     axes: tuple[Axis, ...] = ()
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] = (
         "recovered",
@@ -126,13 +133,18 @@ class EnvelopeConfig(SearchConfig, StudyBase):
     )
 
 
+COMMANDS = {"parameters": "tune", "directions": "envelope", "axes": "sweep"}
+"""The key by which a study's file is known, and what runs it; an envelope may have axes."""
+
 S = TypeVar("S", bound=StudyBase)
 
 
 def find_study(path: str | Path) -> Path:
     """A study file by path, or by the name of one that ships with the package."""
     path = Path(path)
-    if os.path.exists(path) or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+    # A clone has a folder 'robots', and there is a study of that name.
+    there = os.path.exists(path) and not os.path.isdir(path)
+    if there or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return path
     folder = data_folder("configs") / "studies"
     shipped = folder / f"{path}.yaml"
@@ -147,10 +159,9 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
     path = find_study(path)
     tree = load_yaml_mapping(path)
     source = str(path)
-    if issubclass(cls, EnvelopeConfig) and "directions" not in tree:
-        raise ConfigError(f"{source} is no envelope: key 'directions' is missing")
-    if issubclass(cls, SweepConfig) and "directions" in tree:
-        raise ConfigError(f"{source} is an envelope; run it with 'balance envelope'")
+    command = next((command for key, command in COMMANDS.items() if key in tree), cls.command)
+    if command != cls.command:
+        raise ConfigError(f"{source} is for 'balance {command}', not for 'balance {cls.command}'")
     experiment = _experiment(tree.get("experiment"), path)
     changes = tree.pop("set", {})
     if not isinstance(changes, Mapping):

@@ -152,6 +152,8 @@ class TuneConfig(StudyBase):
     of a search for ``recovered_impulse``, as a fraction of the ankle limit.
     """
 
+    command = "tune"
+
     parameters: Annotated[tuple[Parameter, ...], Field(min_length=1)]
     pushes: Annotated[tuple[Case, ...], Field(min_length=1)]
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=4)]
@@ -185,9 +187,23 @@ class TuneConfig(StudyBase):
                 "the pushes have weights, but the worst push alone counts everywhere; leave the "
                 "weights out, or take the mean of an objective"
             )
+        _possible(self.bounds)
         if not self.start and any("start" in (b.at_most, b.at_least) for b in self.bounds):
             raise ValueError("a bound refers to the start, which 'start: false' leaves out")
         return self
+
+
+def _possible(bounds: tuple[Bound, ...]) -> None:
+    """Refuse two bounds that no number can keep."""
+    for top in bounds:
+        for floor in bounds:
+            same = (top.metric, top.over) == (floor.metric, floor.over)
+            most, least = top.at_most, floor.at_least
+            if same and isinstance(most, float) and isinstance(least, float) and most < least:
+                raise ValueError(
+                    f"the bounds on '{top.metric}' contradict each other: at most {most:g} and at "
+                    f"least {least:g}"
+                )
 
 
 def _once(what: str, names: list[str]) -> None:

@@ -118,17 +118,20 @@ class Runner:
         from distributed import KilledWorker
 
         alone, self._alone = self._alone, False
-        if future.status == "finished":
-            try:
+        error: BaseException | None = None
+        try:
+            if future.status == "finished":
                 result: Result = future.result()
-            except (OSError, CancelledError):
-                self._again(task, alone)
-                return None
-            return result
-        if future.status != "error":  # lost or cancelled
+                return result
+            if future.status == "error":
+                error = future.exception()
+        except KilledWorker as killed:  # its result died with a worker, and so did the repetition
+            error = killed
+        except (OSError, CancelledError):
+            pass
+        if error is None:  # lost or cancelled
             self._again(task, alone)
             return None
-        error = future.exception()
         if not isinstance(error, KilledWorker):
             return Result(failed(f"{type(error).__name__}: {error}"))
         if alone:
@@ -143,9 +146,11 @@ class Runner:
 
     def _again(self, task: Task, alone: bool) -> None:
         """Submit a run anew whose result was on a worker that died before it was fetched."""
-        self._lost[task.key] += 1
-        if self._client.status != "running" or self._lost[task.key] > MOST_LOSSES:
+        if self._client.status != "running":
             self._stop("the scheduler is gone")
+        self._lost[task.key] += 1
+        if self._lost[task.key] > MOST_LOSSES:
+            self._stop(f"the result of run {task.key} was lost {self._lost[task.key]} times")
         self._alone = alone
         self._submit(task)
 

@@ -70,8 +70,9 @@ class StudyFolder:
             raise FileError(f"{file} is damaged; choose another folder with --out")
         if found.pop("fingerprint", None) != fingerprint:
             differ = [key for key in wanted if found.get(key) != wanted[key]]
+            verb = "differ" if len(differ) > 1 else "differs"
             raise FileError(
-                f"{self.path} holds another study ({', '.join(differ or ['something'])} differs); "
+                f"{self.path} holds another study ({', '.join(differ or ['something'])} {verb}); "
                 "choose another folder with --out, or give --overwrite to start it anew"
             )
 

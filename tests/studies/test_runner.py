@@ -33,10 +33,13 @@ class Future:
         self.status, self._value = status, value
         self.tell(self)
 
-    def result(self) -> Any:
+    def exception(self) -> Any:
         return self._value
 
-    exception = result
+    def result(self) -> Any:
+        if isinstance(self._value, Exception):
+            raise self._value
+        return self._value
 
     def release(self) -> None:
         pass
@@ -197,8 +200,21 @@ def test_results_that_are_lost_every_time_end_the_study(folder: StudyFolder) -> 
     def fate(task: Task) -> tuple[str, Any]:
         return ("lost", None) if task.key == "1" else done(task)
 
-    with pytest.raises(StudyStoppedError, match="the scheduler is gone; the 2 finished runs"):
+    with pytest.raises(StudyStoppedError, match="run 1 was lost 4 times; the 2 finished runs"):
         carry_out(Client(fate), Cells(3), folder)
+
+
+def test_a_result_whose_repetition_kills_a_worker_too_is_blamed(folder: StudyFolder) -> None:
+    """Dask repeats by itself a run whose result is gone, and raises when it is fetched."""
+
+    def fate(task: Task) -> tuple[str, Any]:
+        if task.key == "1" and client.order.count(task.key) == 1:
+            return "finished", KilledWorker(task.key, "worker 0", 3)
+        return done(task)
+
+    client, cells = Client(fate), Cells(4)
+    carry_out(client, cells, folder)
+    assert cells.counts == {"recovered": 4} and client.order.count("1") == 2
 
 
 def test_runs_that_ended_together_with_a_lost_one_are_kept(folder: StudyFolder) -> None:

@@ -98,8 +98,13 @@ def test_a_folder_in_the_way_is_one_sentence(
 def test_studies_of_the_other_kind_are_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "'directions' is missing" in refused(monkeypatch, capsys, "envelope", "friction")
-    assert "with 'balance envelope'" in refused(monkeypatch, capsys, "sweep", "envelope_toro")
+    studies = {"sweep": "friction", "envelope": "envelope_toro", "tune": "tune_toro"}
+    for ours, study in studies.items():
+        for other in studies.keys() - {ours}:
+            said = refused(monkeypatch, capsys, other, study)
+            assert said.endswith(
+                f"{study}.yaml is for 'balance {ours}', not for 'balance {other}'\n"
+            )
     assert "did you mean 'friction'" in refused(monkeypatch, capsys, "sweep", "frictoin")
 
 

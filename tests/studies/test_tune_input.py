@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tuning_samples import PUSH, STUDY, tuning_of, write_study
 
 from balance.errors import BalanceError, ConfigError
@@ -81,6 +83,8 @@ def test_bounds(tmp_path: Path) -> None:
     assert "either at_most or at_least" in refused(tmp_path, bounds=[bound])
     text = refused(tmp_path, bounds=[{**bound, "at_most": "start"}], start=False)
     assert "'start: false' leaves out" in text
+    text = refused(tmp_path, bounds=[{**bound, "at_most": 0.01}, {**bound, "at_least": 0.02}])
+    assert "contradict each other: at most 0.01 and at least 0.02" in text
 
 
 def test_weights_of_the_worst_push(tmp_path: Path) -> None:
@@ -116,7 +120,7 @@ def test_pushes_are_checked_before_anything_runs(tmp_path: Path) -> None:
     [
         ("nonsense", ["'nonsense' is no storage URL", "sqlite:///"]),
         ("sqlite:////no/such/folder/x.db", ["does not open", "unable to open database file"]),
-        ("postgresql://me:secret@nowhere.invalid/db", ["does not open", "me:***@nowhere.invalid"]),
+        ("sqlite+quux://me:secret@host/db", ["does not open", "me:***@host"]),
         ("quux://host/db", ["does not open", "quux"]),
     ],
 )
@@ -127,6 +131,15 @@ def test_storages(tmp_path: Path, storage: str, words: list[str]) -> None:
     assert "secret" not in text
 
 
+def test_a_missing_database_driver_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+    text = refused(tmp_path, storage="postgresql+psycopg2://me:secret@nowhere.invalid/db")
+    assert "needs the database driver 'psycopg2'" in text
+    assert "secret" not in text
+
+
 def test_a_study_keeps_no_password(tmp_path: Path) -> None:
     study = tuning_of(write_study(tmp_path, storage=f"sqlite:///{tmp_path}/x.db"))
     assert "storage" not in study.definition
@@ -134,9 +147,7 @@ def test_a_study_keeps_no_password(tmp_path: Path) -> None:
 
 def test_sweeps_and_envelopes_are_not_tuned(tmp_path: Path) -> None:
     tree = {key: STUDY[key] for key in ("experiment", "set")}
-    import yaml
-
     path = tmp_path / "sweep.yaml"
     path.write_text(yaml.safe_dump({**tree, "axes": [{"type": "laws"}]}))
-    with pytest.raises(ConfigError, match="unknown key 'axes'"):
+    with pytest.raises(ConfigError, match="is for 'balance sweep'"):
         tuning_of(path)

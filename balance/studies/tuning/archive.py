@@ -238,7 +238,13 @@ def open_storage(url: str, advice: str = ELSEWHERE) -> optuna.storages.BaseStora
         ) from None
     try:
         return optuna.storages.RDBStorage(url)
-    except (SQLAlchemyError, ImportError, OSError, RuntimeError, ValueError) as error:
+    except ImportError as error:  # Optuna puts its own words around that of the missing driver
+        driver = getattr(error.__cause__ or error.__context__ or error, "name", None) or error
+        raise ConfigError(
+            f"the storage '{shown}' needs the database driver '{driver}', which is not installed; "
+            "install it, or name one that you have, as in postgresql+psycopg2://"
+        ) from None
+    except (SQLAlchemyError, OSError, RuntimeError, ValueError) as error:
         raise ConfigError(
             f"the storage '{shown}' does not open: {_reason(error)}; {advice}"
         ) from None
