@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ OUTCOME_MARKS: dict[str, dict[str, Any]] = {
 }
 STANDING = ("recovered", "upright")
 MAX_PANELS = 12
-MAX_TICKS = 9  # along a row of panels
+ROOM, MAX_TICKS = 78, 9  # characters beneath a row of panels; labels beside a column
 MAPPED = "cividis"
 
 
@@ -68,7 +68,7 @@ def sweep_figure(data: SweepData) -> Figure:
         facets = _facets(data)
         if len(data.dimensions) == 1:
             figure = new_figure(NARROW, 3.2)
-            _curve(figure.subplots(), data, data.dimensions[0])
+            _curve(figure.subplots(), data, data.dimensions[0], ROOM * NARROW / WIDE)
         elif data.scattered or facets is None:
             figure = _one_panel_each(data)
         else:
@@ -92,13 +92,13 @@ def _facets(data: SweepData) -> tuple[Dimension, ...] | None:
     return tuple(chosen) if panels <= MAX_PANELS else None
 
 
-def _curve(axes: Axes, data: SweepData, dimension: Dimension) -> None:
+def _curve(axes: Axes, data: SweepData, dimension: Dimension, room: float) -> None:
     """The metric against one dimension; runs that did not end standing are marked at the top."""
     standing = _standing(data)
     for outcome in STANDING:
         mask = standing & (data.outcomes == outcome)
         axes.plot(dimension.values[mask], data.metric[mask], ls="", ms=4, **OUTCOME_MARKS[outcome])
-    if len(data.dimensions) == 1 and not data.scattered:
+    if len(data.dimensions) == 1 and not (data.scattered or dimension.names):
         knots = np.unique(dimension.values[standing])
         means = [data.metric[standing & (dimension.values == x)].mean() for x in knots]
         axes.plot(knots, means, color=QUIET_COLOUR, lw=0.8, zorder=1)
@@ -113,7 +113,7 @@ def _curve(axes: Axes, data: SweepData, dimension: Dimension) -> None:
     axes.set_ylabel(data.metric_label, parse_math=False)
     few_ticks(axes)
     if dimension.names:
-        axes.set_xticks(range(len(dimension.names)), dimension.names)
+        _names_below(axes, dimension.names, room)
 
 
 def _one_panel_each(data: SweepData) -> Figure:
@@ -124,7 +124,7 @@ def _one_panel_each(data: SweepData) -> Figure:
     figure = new_figure(WIDE, 0.6 + 2.2 * rows)
     panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for axes, dimension in zip(panels.flat, data.dimensions, strict=False):
-        _curve(axes, data, dimension)
+        _curve(axes, data, dimension, ROOM / columns)
         if axes not in panels[:, 0]:
             axes.set_ylabel("")
     for axes in panels.flat[count:]:
@@ -148,8 +148,8 @@ def _heat_maps(data: SweepData, facets: tuple[Dimension, ...]) -> Figure:
         for facet, value in zip(facets, choice, strict=True):
             inside &= facet.values == value
         _heat_map(axes, data, (x, y), inside, scale)
-        _ticks(axes.xaxis, x, MAX_TICKS // columns)
-        _ticks(axes.yaxis, y, MAX_TICKS)
+        _ticks_below(axes, x, (ROOM if columns > 1 else ROOM * NARROW / WIDE) / columns)
+        _ticks_beside(axes, y)
         named = zip(facets, choice, strict=True)
         title = ", ".join(f"{facet.label} = {facet.text(value)}" for facet, value in named)
         axes.set_title(title, loc="left", **CAPTION)
@@ -207,12 +207,36 @@ def _heat_map(
     axes.set_ylim(-0.5, shape[0] - 0.5)
 
 
-def _ticks(axis: Axis, dimension: Dimension, most: int) -> None:
-    """Values at the knots of an even grid; all names, but only as many numbers as fit."""
-    values = np.unique(dimension.values)
-    step = 1 if dimension.names else -(-len(values) // max(most, 2))
-    knots = range(0, len(values), step)
-    axis.set_ticks(knots, [dimension.text(values[i]) for i in knots])
+def _ticks_below(axes: Axes, dimension: Dimension, room: float) -> None:
+    """Values of an even grid: as many numbers as fit, or all names, slanted if need be."""
+    labels = [dimension.text(value) for value in np.unique(dimension.values)]
+    if dimension.names:
+        _names_below(axes, labels, room)
+    else:
+        knots = _knots([len(label) + 1 for label in labels], room)
+        axes.set_xticks(knots, [labels[i] for i in knots])
+
+
+def _names_below(axes: Axes, names: Sequence[str], room: float) -> None:
+    axes.set_xticks(range(len(names)), names, parse_math=False)
+    if sum(len(name) + 2 for name in names) > room:
+        axes.tick_params("x", rotation=30)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+
+
+def _ticks_beside(axes: Axes, dimension: Dimension) -> None:
+    labels = [dimension.text(value) for value in np.unique(dimension.values)]
+    knots = list(range(len(labels))) if dimension.names else _knots([1] * len(labels), MAX_TICKS)
+    axes.set_yticks(knots, [labels[i] for i in knots], parse_math=False)
+
+
+def _knots(sizes: Sequence[int], room: float) -> list[int]:
+    """As many evenly spaced knots as have room, with both ends if that costs no more than half."""
+    last = len(sizes) - 1
+    fitting = [step for step in range(1, last + 1) if sum(sizes[::step]) <= room] or [last + 1]
+    even = [step for step in fitting if last % step == 0 and step <= 2 * fitting[0]]
+    return list(range(0, last + 1, (even or fitting)[0]))
 
 
 def _legend(figure: Figure, data: SweepData, mapped: bool) -> None:

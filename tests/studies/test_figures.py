@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from balance.plots.envelope import AROUND_DEG, envelope_figure
-from balance.plots.studies import Dimension, SweepData, sweep_figure
+from balance.plots.studies import Dimension, SweepData, _knots, sweep_figure
 from balance.plots.style import replace_figure
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import CRITERIA, Limit
@@ -165,3 +165,10 @@ def test_figures_are_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Mon
         replace_figure(sweep_figure(data(3, 3)), tmp_path, "figure")
     assert (tmp_path / "figure.png").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"figure.png", "figure.pdf"}
+
+
+def test_ticks_are_even_and_hold_both_ends_where_that_is_cheap() -> None:
+    assert _knots([4] * 6, 24) == [0, 1, 2, 3, 4, 5]
+    assert _knots([4] * 10, 20) == [0, 3, 6, 9]
+    assert _knots([4] * 12, 24) == [0, 2, 4, 6, 8, 10]
+    assert _knots([9], 4) == [0]
