@@ -62,7 +62,8 @@ def timing(folder: StudyFolder) -> str:
     for row in folder.rows():
         wall += row.get("wall_time_s", 0.0)
         workers.add(row.get("worker"))
-    return f"The runs took {wall:.0f} s together, on {len(workers)} worker processes."
+    processes = "process" if len(workers) == 1 else "processes"
+    return f"The runs took {wall:.0f} s together, on {len(workers)} worker {processes}."
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
