@@ -20,14 +20,22 @@ def stamp(command: str) -> str:
     )
 
 
-def write_table(
+def print_table(
     mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
-) -> None:
-    """Print a table with the paragraphs below it, and put it in the place of the mark's old one."""
+) -> str:
+    """Print a table with the paragraphs below it; its text."""
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
     lines.insert(1, "|" + "---|" * len(head))
     text = "\n".join(lines) + "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
     print(text)
+    return text
+
+
+def write_table(
+    mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
+) -> None:
+    """Print a table, and put it in the place of the mark's old one."""
+    text = print_table(mark, head, rows, *paragraphs)
     page = PAGE.read_text(encoding="utf-8")
     before, found, rest = page.partition(f"<!-- table: {mark} -->\n")
     if not found:

@@ -139,6 +139,10 @@ def _nothing_runs() -> Iterator[None]:
             "balance.studies.session._run",
             "balance.studies.tuning.study.Tuning.resume",
             "balance.theory.residual_table",
+            "balance.live.server.open_server",
+            "balance.live.export.export_html",
+            "balance.linear.explain.explain",
+            "balance.bench.run.bench",
         ):
             stack.enter_context(mock.patch(place, accepted))
         for place in ("balance.plots.draw_run", "balance.plots.draw_overlay"):

@@ -97,6 +97,10 @@ def _line(rng: random.Random, folder: Path) -> list[str]:
         ["theory", "--robot", "toro", "--states", "2", "--seed", "1"],
         ["robots", "--robots", str(folder)],
         ["schema"],
+        ["live", "toro_push", "--set", "plant.friction=0.5", "--port", "0", "--no-open"],
+        ["replay", str(folder / "nothing"), "--html", str(folder / "page.html")],
+        ["explain", "toro_push", "--set", "controller.gains.D=5", "--out", str(folder / "out")],
+        ["bench", "--quick", "--compare", str(folder / "nothing"), "--out", str(folder / "out")],
     )
     return mutated_words(rng.choice(lines), rng)
 
@@ -119,7 +123,7 @@ def _result(rng: random.Random, folder: Path) -> list[str]:
     for name, content in _result_files().items():
         (run / name).write_bytes(content)
     rng.choice((_damage_bytes, _damage_table, _damage_table, _damage_json, _damage_files))(rng, run)
-    return ["plot", str(run)]
+    return rng.choice((["plot", str(run)], ["replay", str(run)]))
 
 
 def _damage_bytes(rng: random.Random, run: Path) -> None:
