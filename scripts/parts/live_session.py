@@ -16,6 +16,7 @@ from typing import Any
 import balance
 from balance.errors import InputError
 from balance.live.lab import FRAME_S, Lab
+from balance.live.messages import Push
 from balance.live.server import LocalServer, open_server
 
 PUSH_AT, SAVE_AT = 200, 700  # control periods since the beginning of a session
@@ -55,10 +56,10 @@ def drive(lab: WatchedLab, runs: int) -> None:
         elif lab.running is not None and lab.running.shared.rows >= PUSH_AT:
             if pushed is not lab.running:
                 pushed = lab.running
-                lab.paper_push()
+                lab.send(Push(lab.desk.paper_push))
             elif lab.running.pushes and lab.running.shared.rows >= SAVE_AT:
                 lab.saving = True
-                lab.save_run("session")
+                getattr(lab, "keeper", lab).save_run("session")
 
 
 def saved(journal: Path) -> list[str]:
