@@ -52,6 +52,8 @@ class CompareConfig(StudyBase):
     recovery limits are left out.
     """
 
+    command = "compare"
+
     laws: tuple[Annotated[ComparedLaw, BeforeValidator(_named)], ...] = ()
     limits: LimitsConfig | None = LimitsConfig()
 
