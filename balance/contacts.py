@@ -1,31 +1,37 @@
 """Contact surfaces and the cone of wrenches that they can transmit.
 
-A surface is a rectangle fixed to a frame of the robot.  Its own frame S sits at the centre of the
-rectangle, x and y along its sides, z out of the ground.  Wrenches are (force, moment), taken at
-that centre and in those axes unless a name says otherwise.
+A surface is a rectangle fixed to a frame of the robot, or a few points in a plane.  Its own frame S
+sits at the centre of the rectangle, x and y along its sides, z out of the ground.  Wrenches are
+(force, moment), taken at that centre and in those axes unless a name says otherwise.  The cone of
+points is in :mod:`balance.contact_points`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from balance.errors import InputError
 
 Array = NDArray[np.float64]
 
+POINT_RADIUS_M = 1e-3  # what a law takes for the size of a point; no real one is smaller
+
 
 @dataclass(frozen=True)
 class ContactSurface:
-    """A rectangle on a robot's body that may touch the environment.
+    """A rectangle, or points, on a robot's body that may touch the environment.
 
     ``frame`` is a frame of the model; ``placement`` puts the surface's frame S (centre of the
     rectangle, z out of the ground) in it.  ``half_length`` and ``half_width`` are in metres, along
     x and y of S.  ``plane`` places the plane that it touches in the world, z out of the plane; the
-    default is level ground at z = 0.
+    default is level ground at z = 0.  ``points``, (x, y) in S, touch instead of the rectangle's
+    corners if there are any; the rectangle then is what they lie in.
     """
 
     name: str
@@ -35,12 +41,28 @@ class ContactSurface:
     half_length: float
     half_width: float
     plane: pin.SE3 = field(default_factory=pin.SE3.Identity)
+    points: tuple[tuple[float, float], ...] = ()
 
     @property
     def corners(self) -> Array:
-        """The four corners in S (4, 3), m: front left, front right, rear right, rear left."""
+        """Where it touches, in S (n, 3), m: its points, or else the rectangle's four corners.
+
+        Those are front left, front right, rear right, rear left.
+        """
+        if self.points:
+            return np.array([[x, y, 0.0] for x, y in self.points])
         x, y = self.half_length, self.half_width
         return np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
+
+    @cached_property
+    def has_area(self) -> bool:
+        """Whether it can hold the body it is on level: fewer than three points cannot."""
+        return spans_area(self.corners[:, :2])
+
+    @cached_property
+    def edges(self) -> Array:
+        """Rows (a, b, c), with a x + b y + c the distance (m) of (x, y) beyond an edge of it."""
+        return np.asarray(ConvexHull(self.corners[:, :2]).equations)
 
     def pose(self, data: pin.Data) -> pin.SE3:
         """Pose of S in the world, from a ``data`` whose frame placements are up to date."""
@@ -51,9 +73,15 @@ class ContactSurface:
         return self.plane.actInv(self.pose(data))
 
 
+def spans_area(points: Array) -> bool:
+    """Whether points (n, 2) in m are not all within ``POINT_RADIUS_M`` of one line."""
+    offsets = points - points.mean(axis=0)
+    return bool(np.linalg.norm(offsets @ np.linalg.svd(offsets)[2][-1], np.inf) > POINT_RADIUS_M)
+
+
 @dataclass(frozen=True)
 class WrenchCone:
-    """Linear inequalities ``rows @ wrench >= lower`` that a wrench at a rectangle must satisfy."""
+    """Linear inequalities ``rows @ wrench >= lower`` that a wrench at a contact must satisfy."""
 
     rows: Array
     lower: Array
@@ -99,15 +127,7 @@ def wrench_cone(
             f"cop_margin is {cop_margin} m; it must be at least 0 and below {min(X, Y)} m, "
             "half the shorter side of the contact"
         )
-    if not 0.0 <= min_normal_force < np.inf:
-        raise InputError(
-            f"min_normal_force is {min_normal_force} N; it must be at least 0 and finite"
-        )
-    if max_normal_force is not None and not min_normal_force < max_normal_force < np.inf:
-        raise InputError(
-            f"max_normal_force is {max_normal_force} N; it must be finite and exceed "
-            f"min_normal_force, {min_normal_force} N"
-        )
+    check_normal_forces(min_normal_force, max_normal_force)
     rows: list[list[float]] = []
     names: list[str] = []
 
@@ -138,6 +158,17 @@ def wrench_cone(
         add("normal force at its maximum", 0, 0, -1, 0, 0, 0)
         lower = np.append(lower, -max_normal_force)
     return WrenchCone(np.array(rows), lower, tuple(names))
+
+
+def check_normal_forces(least: float, most: float | None) -> None:
+    """Refuse bounds (N) that no normal force can meet."""
+    if not 0.0 <= least < np.inf:
+        raise InputError(f"min_normal_force is {least} N; it must be at least 0 and finite")
+    if most is not None and not least < most < np.inf:
+        raise InputError(
+            f"max_normal_force is {most} N; it must be finite and exceed min_normal_force, "
+            f"{least} N"
+        )
 
 
 def centre_of_pressure(wrench: Array, min_normal_force: float = 1.0) -> Array:

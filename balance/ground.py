@@ -27,6 +27,11 @@ def put_on_ground(robot: Robot, config: ExperimentConfig) -> Robot:
     if ground is None:
         return robot
     on_ground = ground_surfaces(robot, config)
+    if not on_ground:
+        raise ConfigError(
+            "ground says how the ground is, but stance.planes gives every contact a plane of its "
+            "own, so that nothing stands on it; give one of them"
+        )
     for name in ground.heights_m:
         if name not in on_ground:
             raise ConfigError(

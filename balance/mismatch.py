@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
 from balance.config.mismatch import Link, Mismatch, Payload
@@ -14,6 +15,8 @@ from balance.errors import ConfigError, known_names
 from balance.ground import put_on_ground
 from balance.joint_values import joint_values
 from balance.robots import Robot
+
+Array = NDArray[np.float64]
 
 
 def simulated_robot(robot: Robot, config: ExperimentConfig) -> Robot:
@@ -33,11 +36,11 @@ def _with_mismatch(robot: Robot, config: ExperimentConfig) -> Robot:
     for name, link in mismatch.links.items():
         joint = _carrier(robot, name, "mismatch.links")
         model.inertias[joint] = _changed(model.inertias[joint], link)
+    everywhere = Link(mass_scale=mismatch.mass_scale, inertia_scale=mismatch.inertia_scale)
+    offsets = _offsets(robot, np.array(mismatch.com_offset_m))
     for joint in range(1, model.njoints):
-        inertia = model.inertias[joint]
-        rotational = mismatch.mass_scale * mismatch.inertia_scale * inertia.inertia
-        mass = mismatch.mass_scale * inertia.mass
-        model.inertias[joint] = pin.Inertia(mass, inertia.lever, rotational)
+        model.inertias[joint] = _changed(model.inertias[joint], everywhere)
+        model.inertias[joint].lever += offsets[joint]
     if mismatch.payload is not None:
         _load(model, robot, mismatch.payload)
     scale = mismatch.sole_scale
@@ -62,10 +65,20 @@ def _carrier(robot: Robot, body: str, key: str) -> int:
 
 
 def _changed(inertia: pin.Inertia, link: Link) -> pin.Inertia:
-    lever = inertia.lever + np.array(link.com_offset_m)
-    return pin.Inertia(
-        link.mass_scale * inertia.mass, lever, link.mass_scale * np.array(inertia.inertia)
-    )
+    # Not by the constructor, which refuses the rounding of a point mass: inertia of -1e-20 kg m^2.
+    changed = inertia.copy()
+    changed.mass = link.mass_scale * inertia.mass
+    changed.lever = inertia.lever + np.array(link.com_offset_m)
+    changed.inertia = link.mass_scale * link.inertia_scale * np.array(inertia.inertia)
+    return changed
+
+
+def _offsets(robot: Robot, offset: Array) -> Array:
+    """An offset in the axes of the base, in those of every joint as the robot stands."""
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, robot.q_nominal)
+    in_world = data.oMi[1].rotation @ offset
+    return np.array([placement.rotation.T @ in_world for placement in data.oMi])
 
 
 def _load(model: pin.Model, robot: Robot, payload: Payload) -> None:
@@ -81,4 +94,5 @@ def _scaled(surface: ContactSurface, scale: float) -> ContactSurface:
         surface,
         half_length=scale * surface.half_length,
         half_width=scale * surface.half_width,
+        points=tuple((scale * x, scale * y) for x, y in surface.points),
     )

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from balance.contacts import ContactSurface
+from balance.contacts import POINT_RADIUS_M, ContactSurface
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.paths import data_folder
@@ -27,6 +27,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 LEVEL_TOLERANCE_RAD = 1e-3
 LEVEL_TOLERANCE_M = 1e-3
+MOST_POINTS = 12  # of one contact surface
 
 
 class PackageModel(Strict):
@@ -36,13 +37,28 @@ class PackageModel(Strict):
 
 
 class SoleFile(Strict):
-    """A rectangle under a foot: its centre and axes in ``frame``, metres and radians."""
+    """A rectangle or points under a foot: centre and axes in ``frame``, metres and radians.
+
+    ``length`` and ``width`` are along the axes x and y; ``points`` are (x, y) from the centre.
+    """
 
     frame: str
     centre: Vector3 = (0.0, 0.0, 0.0)
     rpy: Vector3 = (0.0, 0.0, 0.0)
-    length: Positive
-    width: Positive
+    length: Positive | None = None
+    width: Positive | None = None
+    points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MOST_POINTS)] = ()
+
+    @model_validator(mode="after")
+    def _has_one_shape(self) -> SoleFile:
+        sides = [side is not None for side in (self.length, self.width)]
+        if self.points and any(sides):
+            raise ValueError("it is a rectangle or points; give length and width, or points")
+        if not self.points and not all(sides):
+            raise ValueError("it has no shape; give length and width of a rectangle, or points")
+        if len(set(self.points)) != len(self.points):
+            raise ValueError(f"a point is named twice in {[list(p) for p in self.points]}")
+        return self
 
 
 class StandFile(Strict):
@@ -253,7 +269,18 @@ def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path
 def _surface(model: pin.Model, name: str, sole: SoleFile, key: str) -> ContactSurface:
     placement = pin.SE3(pin.rpy.rpyToMatrix(*sole.rpy), np.array(sole.centre))
     index = body_frame(model, sole.frame, f"{key}.frame")
-    return ContactSurface(name, sole.frame, index, placement, sole.length / 2, sole.width / 2)
+    if not sole.points:
+        half_length, half_width = (0.5 * (side or 0.0) for side in (sole.length, sole.width))
+        return ContactSurface(name, sole.frame, index, placement, half_length, half_width)
+    points = np.array(sole.points)
+    low, high = points.min(axis=0), points.max(axis=0)
+    centre = 0.5 * (low + high)
+    placement = placement * pin.SE3(np.eye(3), np.append(centre, 0.0))
+    half_length, half_width = np.maximum(0.5 * (high - low), POINT_RADIUS_M).tolist()
+    around_centre = tuple((float(x), float(y)) for x, y in points - centre)
+    return ContactSurface(
+        name, sole.frame, index, placement, half_length, half_width, points=around_centre
+    )
 
 
 def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:

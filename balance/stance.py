@@ -42,7 +42,8 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
             )
         q_start[robot.model.joints[robot.model.getJointId(name)].idx_q] = angle
     targets = laid_flat(robot, surfaces, q_start)
-    ground = [t for s, t in zip(surfaces, targets, strict=True) if s in robot.soles] or targets
+    feet = {sole.name for sole in robot.soles} | set(stance.contacts) - set(stance.planes)
+    ground = [t for s, t in zip(surfaces, targets, strict=True) if s.name in feet] or targets
     centre = np.mean([target.translation[:2] for target in ground], axis=0)
     q = standing_posture(
         robot.model,

@@ -122,7 +122,11 @@ def robot_table(folders: Sequence[Path]) -> Table:
     for name, path in sorted(robot_files(folders).items()):
         try:
             robot = load_robot(path)
-            soles = {f"{2 * s.half_length:.3f} x {2 * s.half_width:.3f}" for s in robot.soles}
+            soles = {
+                f"{2 * s.half_length:.3f} x {2 * s.half_width:.3f}"
+                + (f" with {len(s.points)} points" if s.points else "")
+                for s in robot.soles
+            }
             table.add_row(
                 name,
                 f"{robot.mass:.1f}",

@@ -188,3 +188,5 @@ def test_contradicting_and_unknown_grounds_get_one_sentence(toro: Robot) -> None
         load_config("toro_table", {"ground.heights_m": {"right palm": 0.1}})
     with pytest.raises(ConfigError, match=r"names 'left foot'.*valid: left sole, right sole"):
         put_on_ground(toro, on_ground(heights_m={"left foot": 0.1}))
+    with pytest.raises(ConfigError, match=r"stance\.planes gives every contact a plane of its own"):
+        Experiment(load_config("toro_slope", {"ground.tilt_deg": [1.0, 0.0]}))

@@ -116,9 +116,9 @@ def test_contact_of_a_body_without_a_surface_gets_one_sentence() -> None:
         Experiment(config)
 
 
-@pytest.mark.parametrize("name", ["toro_table", "toro_single_support"])
+@pytest.mark.parametrize("name", ["toro_table", "toro_single_support", "toro_points"])
 def test_estimate_stands_on_whatever_bears_the_robot(name: str) -> None:
-    """One sole, or two and a hand: every contact surface is an anchor."""
+    """One sole, two and a hand, or points: every contact surface is an anchor."""
     config = load_config(name, {"state": "estimated", "duration_s": 0.1, "pushes": []})
     recording = run(config)
     assert recording.estimation is not None

@@ -15,7 +15,7 @@ LAYERS = (
     ("errors",),
     ("paths", "schema", "disk_arrays", "rotations", "urdf_files"),
     ("dynamics",),
-    ("contacts", "robot_model"),
+    ("contacts", "contact_points", "robot_model"),
     ("robots",),
     ("config",),
     ("qp", "stance", "joint_values", "size"),

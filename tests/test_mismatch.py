@@ -13,10 +13,12 @@ from balance.config import load_config
 from balance.dynamics.checks import symmetrise
 from balance.errors import ConfigError
 from balance.mismatch import simulated_robot
-from balance.robots import Robot
+from balance.robots import Robot, load_robot
+from balance.stance import robot_of
 
 Array = NDArray[np.float64]
 
+STUDS = np.array([[0.095, 0.0475, 0.0], [0.095, -0.0475, 0.0], [-0.095, 0.0, 0.0]])  # of toro, m
 ROUNDING = 1e-10  # of kg, kg m and kg m^2 below 1e3
 
 
@@ -82,7 +84,7 @@ def test_payload_adds_a_point_mass_where_the_hand_is(toro: Robot) -> None:
 
 def test_links_change_alone(toro: Robot) -> None:
     offset = (0.01, -0.02, 0.03)
-    links = {"trunk": {"mass_scale": 1.1, "com_offset_m": offset}}
+    links = {"trunk": {"mass_scale": 1.1, "inertia_scale": 0.8, "com_offset_m": offset}}
     odd = changed(toro, links=links)
     trunk = toro.model.frames[toro.model.getFrameId("trunk")].parentJoint
     for j in range(1, toro.model.njoints):
@@ -90,7 +92,20 @@ def test_links_change_alone(toro: Robot) -> None:
         scale, shift = (1.1, np.array(offset)) if j == trunk else (1.0, np.zeros(3))
         assert after.mass == pytest.approx(scale * before.mass)
         np.testing.assert_allclose(after.lever, before.lever + shift, atol=1e-12)
-        np.testing.assert_allclose(after.inertia, scale * before.inertia, atol=1e-12)
+        turning = 0.8 * scale if j == trunk else 1.0
+        np.testing.assert_allclose(after.inertia, turning * before.inertia, atol=1e-12)
+
+
+def test_com_of_the_whole_robot_moves_by_the_offset_and_nothing_else_changes(toro: Robot) -> None:
+    """Also with other errors; the offset is in the axes of the base, which icub has turned."""
+    icub, offset = load_robot("icub"), np.array([0.02, -0.01, 0.005])
+    for robot in (toro, icub):
+        shifted = changed(robot, com_offset_m=offset.tolist(), mass_scale=1.1)
+        axes = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        np.testing.assert_allclose(shifted.com(), robot.com() + axes @ offset, atol=1e-12)
+        for before, after in zip(robot.model.inertias, shifted.model.inertias, strict=True):
+            np.testing.assert_allclose(after.inertia, 1.1 * before.inertia, atol=1e-12)
+            assert after.mass == pytest.approx(1.1 * before.mass)
 
 
 def test_soles_shrink_about_their_centre(toro: Robot) -> None:
@@ -98,6 +113,8 @@ def test_soles_shrink_about_their_centre(toro: Robot) -> None:
     for before, after in zip(toro.soles, small.soles, strict=True):
         np.testing.assert_allclose(after.corners, 0.9 * before.corners, atol=1e-15)
     assert small.mass == toro.mass and small.model is not toro.model
+    pointed = changed(robot_of(load_config("toro_points")), sole_scale=0.9)
+    np.testing.assert_allclose(pointed.soles[0].corners, 0.9 * STUDS, atol=1e-15)
 
 
 def test_rotors_add_their_inertia_to_the_joints(toro: Robot) -> None:

@@ -9,9 +9,14 @@ from balance.schema import Strict
 
 
 class Link(Strict):
-    """The links that one joint carries: their mass as a factor, their CoM's offset in m."""
+    """The links that one joint carries.
+
+    ``mass_scale`` multiplies mass and rotational inertia, ``inertia_scale`` the latter alone;
+    ``com_offset_m`` moves their CoM, in the axes of the joint.
+    """
 
     mass_scale: Positive = 1.0
+    inertia_scale: Positive = 1.0
     com_offset_m: Vector3 = (0.0, 0.0, 0.0)
 
 
@@ -27,13 +32,15 @@ class Mismatch(Strict):
     """The simulated robot, relative to the model that the law uses.
 
     ``mass_scale`` multiplies all masses and inertias, ``inertia_scale`` the rotational inertias
-    alone; ``links`` changes single bodies by name; ``sole_scale`` multiplies length and width of
-    the contact surfaces.  Friction needs no key here: ``plant.friction`` is the true one,
-    ``controller.contacts.friction`` the one that the law assumes.
+    alone; ``com_offset_m`` moves the CoM of the whole robot as it stands, axes of the base, by
+    moving that of every link alike; ``links`` changes single bodies by name; ``sole_scale``
+    multiplies length and width of the contact surfaces.  Friction needs no key here:
+    ``plant.friction`` is the true one, ``controller.contacts.friction`` that which the law assumes.
     """
 
     mass_scale: Positive = 1.0
     inertia_scale: Positive = 1.0
+    com_offset_m: Vector3 = (0.0, 0.0, 0.0)
     links: dict[str, Link] = Field(default_factory=dict)
     payload: Payload | None = None
     sole_scale: Positive = 1.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from balance.config import ContactAssumptions, WrenchQP
-from balance.contacts import WrenchCone, friction_pyramid, wrench_cone
+from balance.contact_points import surface_cone
+from balance.contacts import WrenchCone, friction_pyramid
 from balance.errors import ConfigError, InputError, QPError, RobotError
 from balance.qp import make_solver
 from balance.qp.wrenches import WrenchDistribution
@@ -14,9 +15,8 @@ def contact_cones(robot: Robot, contacts: ContactAssumptions) -> list[WrenchCone
     """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone."""
     try:
         return [
-            wrench_cone(
-                surface.half_length,
-                surface.half_width,
+            surface_cone(
+                surface,
                 friction_pyramid(contacts.friction),
                 cop_margin=contacts.cop_margin_m,
                 min_normal_force=contacts.min_normal_force_N,

@@ -53,6 +53,8 @@ class BaseEstimator:
         floor = np.array([assumed.kinematics_m] * 3 + [assumed.kinematics_rad] * 3) ** 2
         self._kinematics_variance = np.diag(np.tile(floor, len(robot.soles)))
         self._drift = np.array([assumed.foot_drift_m] * 3 + [assumed.foot_drift_rad] * 3)
+        # A body may turn about a point on which it stands.
+        self._turning = np.array([[0.0] * 3 + [float(not s.has_area)] * 3 for s in robot.soles])
 
         pose = pin.XYZQUATToSE3(robot.q_nominal[:7]) * placement
         feet, _ = self._kinematics.at(robot.q_nominal[7:])
@@ -79,15 +81,19 @@ class BaseEstimator:
         """
         feet, J = self._kinematics.at(joints)
         if self._started:
-            trust = np.array(
-                [foot_trust(w, s, self._weight) for w, s in zip(wrenches, self._soles, strict=True)]
-            )
-            noise = np.outer(1.0 - trust, np.full(6, FLYING)) + self._drift
-            self.filter.propagate(gyro, accel, self._period, noise.ravel())
+            self.filter.propagate(gyro, accel, self._period, self.foot_noise(wrenches))
         self._started = True
         noise = self._encoder_variance * J.dot(J.T) + self._kinematics_variance
         self.filter.correct(feet, noise)
         return self._base(gyro)
+
+    def foot_noise(self, wrenches: Array) -> Array:
+        """Noise (6 k,) of the anchors' motion, m/s/sqrt(Hz) and rad/s/sqrt(Hz), under wrenches."""
+        trust = np.array(
+            [foot_trust(w, s, self._weight) for w, s in zip(wrenches, self._soles, strict=True)]
+        )
+        loose = np.maximum(1.0 - trust[:, None], self._turning)
+        return np.asarray(FLYING * loose + self._drift).ravel()
 
     def _base(self, gyro: Array) -> tuple[Array, Array]:
         X_WI = pin.SE3(self.filter.rotation, self.filter.position)
@@ -131,12 +137,14 @@ class LegKinematics:
 def foot_trust(wrench: Array, sole: ContactSurface, weight: float) -> float:
     """How far a sole with a measured wrench stands still: 1 flat and loaded, 0 in the air.
 
-    A sole that tips has its centre of pressure at an edge.
+    A sole that tips has its centre of pressure at an edge; points without an area have none.
     """
     low, high = LOADED_SHARE
     load = (wrench[2] / weight - low) / (high - low)
     if load <= 0.0:
         return 0.0
+    if not sole.has_area:
+        return float(min(load, 1.0))
     x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
-    margin = min(sole.half_length - abs(x), sole.half_width - abs(y)) / TRUSTED_MARGIN_M
+    margin = -float(sole.edges.dot([x, y, 1.0]).max()) / TRUSTED_MARGIN_M
     return float(min(load, 1.0) * min(max(margin, 0.0), 1.0))

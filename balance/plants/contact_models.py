@@ -27,7 +27,7 @@ from scipy.linalg.lapack import dposv, dtrtrs
 from balance.config import Plant
 from balance.ground import GroundMotion
 from balance.plants.coulomb import CoulombSolver
-from balance.plants.surface import Surfaces, sticking_rows
+from balance.plants.surface import Surfaces, most_corners, sticking_rows
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -111,20 +111,24 @@ class HardContact:
     """Unilateral contact with Coulomb friction.
 
     If all surfaces lie flat and stick, their velocities are known and one small linear solve gives
-    the impulses exactly; that is the case in nearly every step of a standing robot.  Otherwise
-    Pinocchio's contact solvers find the impulses of the corners.
+    the impulses exactly; that is the case in nearly every step of a standing robot.  Otherwise, and
+    where a surface is a point or two about which its body may turn, Pinocchio's contact solvers
+    find the impulses of the corners.
     """
 
     def __init__(self, robot: Robot, config: Plant) -> None:
         self._robot = robot
-        friction = np.full(4 * len(robot.soles), config.friction)
+        self._most = most_corners(robot)
+        self._all_flat = all(surface.has_area for surface in robot.soles)
+        friction = np.full(self._most * len(robot.soles), config.friction)
         self._solver = CoulombSolver(robot.model, friction, config.contact_tolerance)
-        self._sticking = sticking_rows(robot, FLAT_FRICTION * friction[::4])
+        self._sticking = sticking_rows(robot, FLAT_FRICTION * friction[:: self._most])
         self.forget()
 
     def set_friction(self, surface: int, friction: float) -> None:
-        self._solver.friction[4 * surface : 4 * surface + 4] = friction
-        self._sticking = sticking_rows(self._robot, FLAT_FRICTION * self._solver.friction[::4])
+        _set_friction(self._solver.friction, self._most, surface, friction)
+        friction_each = self._solver.friction[:: self._most]
+        self._sticking = sticking_rows(self._robot, FLAT_FRICTION * friction_each)
 
     def forget(self) -> None:
         self._corners: Array | None = None
@@ -139,7 +143,7 @@ class HardContact:
 
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
         gaps = surfaces.gaps.ravel()
-        if gaps.dot(gaps) < FLAT_M**2:
+        if self._all_flat and gaps.dot(gaps) < FLAT_M**2:
             change = surfaces.closing_velocity(gaps / dt) - free
             _, impulses, failed = dposv(W, change)
             margins = self._sticking.dot(impulses)
@@ -165,7 +169,7 @@ class HardContact:
         return corners.dot(B)
 
     def _guess(self, surfaces: Surfaces) -> Array:
-        """Impulses of the corners (4 k, 3) in the last step."""
+        """Impulses of the corners (m k, 3) in the last step."""
         if self._stuck is not None:
             return surfaces.share(self._stuck[1])
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
@@ -183,13 +187,14 @@ class SoftContact:
 
     def __init__(self, robot: Robot, config: Plant) -> None:
         self._stiffness, self._damping = config.soft.stiffness, config.soft.damping
-        n = 4 * len(robot.soles)
+        self._most = most_corners(robot)
+        n = self._most * len(robot.soles)
         friction = np.full(n, config.friction)
         self._solver = CoulombSolver(robot.model, friction, config.contact_tolerance)
         self._corners, self._stretch = np.zeros((n, 3)), np.zeros((n, 2))
 
     def set_friction(self, surface: int, friction: float) -> None:
-        self._solver.friction[4 * surface : 4 * surface + 4] = friction
+        _set_friction(self._solver.friction, self._most, surface, friction)
 
     @property
     def residual(self) -> float:
@@ -257,6 +262,11 @@ class WeldedContact:
             impulses = np.linalg.lstsq(W, change, rcond=1e-10)[0]
         self.residual = float(np.abs(W.dot(impulses) - change).max())
         return impulses
+
+
+def _set_friction(corners: Array, most: int, surface: int, friction: float) -> None:
+    """Write the coefficient of one surface's corners, of which there is room for ``most``."""
+    corners[most * surface : most * (surface + 1)] = friction
 
 
 def _displacements(anchors: Array, poses: Array) -> Array:

@@ -94,6 +94,7 @@ def add_contacts(
             else:
                 friction = [config.friction, config.friction, 0.0, 0.0, 0.0]
                 spec.add_pair(
+                    name=f"contact of {point.name}",
                     geomname1=plane.name,
                     geomname2=point.name,
                     condim=3,
@@ -127,13 +128,17 @@ class CornerContacts:
         self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # of the forces
         self._forces = np.zeros((self._n, 3))
         to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
-        order = []
+        order, pairs = [], []
         for index, surface in enumerate(robot.soles):
-            for number, arm in enumerate(surface.corners):
-                corner = model.geom(f"corner {number} of {surface.name}").id - self._first
+            names = [f"corner {number} of {surface.name}" for number in range(len(surface.corners))]
+            if not self._welded:
+                pairs.append([model.pair(f"contact of {name}").id for name in names])
+            for name, arm in zip(names, surface.corners, strict=True):
+                corner = model.geom(name).id - self._first
                 to_wrenches[index, :, corner] = np.concatenate([np.eye(3), pin.skew(arm)])
                 order.append(corner)
         self._to_wrenches = to_wrenches.reshape(-1, 3 * self._n)
+        self._pairs = pairs
         self._order = np.array(order)
         """Corners in the order in which MuJoCo lists them if all of them touch."""
         self._set_stiffness(np.array(_spring(config)))
@@ -169,6 +174,11 @@ class CornerContacts:
         # The forces of MuJoCo act on the second geom.
         second = geoms[:, 1] == corners + self._first
         return corners, np.where(second[:, None, None], frames, -frames)
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one surface; what is welded holds anyway."""
+        if not self._welded:
+            self._model.pair_friction[self._pairs[surface], :2] = friction
 
     def anchor(self) -> None:
         """Tie welded corners to where they are now; ``data`` has the new posture."""

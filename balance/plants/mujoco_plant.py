@@ -77,8 +77,7 @@ class MujocoPlant:
 
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one of the robot's soles."""
-        # Each sole has a contact pair for each of its four corners.
-        self.model.pair_friction[4 * surface : 4 * surface + 4, :2] = friction
+        self._contacts.set_friction(surface, friction)
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state; nothing of the past is kept."""

@@ -7,7 +7,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from balance.contacts import ContactSurface, friction_pyramid, wrench_cone
+from balance.contact_points import surface_cone
+from balance.contacts import ContactSurface, friction_pyramid
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.ground import GroundMotion
 from balance.robots import Robot
@@ -15,23 +16,29 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+ABSENT_M = 1e3  # gap of the corners that a surface lacks: so far away that they never touch
+
 
 class Surfaces:
-    """The k contact surfaces of a robot at the current state, each with four corners.
+    """The k contact surfaces of a robot at the current state, each with m corners.
+
+    Rectangles have four.  Where surfaces touch with different numbers of points, m is the largest
+    of them, and the corners that a surface lacks are never near.
 
     Velocities and impulses of a surface are six numbers, linear first, at its centre and in its own
     axes S; those of a corner are three numbers in the axes of the plane P, z out of the plane.
-    ``gaps`` (k, 4) are the heights of the corners above their plane and ``normals`` (k, 3) the
+    ``gaps`` (k, m) are the heights of the corners above their plane and ``normals`` (k, 3) the
     planes' normals in the axes S.
     """
 
     def __init__(self, robot: Robot, data: pin.Data, J: Array) -> None:
         """``J`` (6 k, nv) is where the Jacobians go."""
-        self.count = len(robot.soles)
+        self.count, m = len(robot.soles), most_corners(robot)
         self._model, self._data = robot.model, data
         placements = joint_placements(data)
         # Of each surface its three axes, its centre and its corners, in the axes of its plane.
-        self._points = np.zeros((self.count, 8, 3))
+        self._points = np.zeros((self.count, 4 + m, 3))
+        self._points[:, 4:, 2] = ABSENT_M
         self._surfaces = [
             _Surface(robot.model, surface, placements, points, rows)
             for surface, points, rows in zip(
@@ -40,9 +47,13 @@ class Surfaces:
         ]
         self.gaps, self.normals = self._points[:, 4:, 2], self._points[:, :3, 2]
         self._axes = self._points[:, :3]
-        self._corner_rows = np.stack([s.corner_rows.reshape(4, 3, 6) for s in self._surfaces])
-        self._share = block_diag(*(np.linalg.pinv(s.corner_rows.T) for s in self._surfaces))
-        self._plane_fit = block_diag(*(s.plane_fit for s in self._surfaces))
+        self._corner_rows = np.zeros((self.count, m, 3, 6))
+        plane_fits = np.zeros((self.count, 3, m))
+        for surface, rows, fit in zip(self._surfaces, self._corner_rows, plane_fits, strict=True):
+            rows[: surface.n], fit[:, : surface.n] = surface.corner_rows, surface.plane_fit
+        flat = self._corner_rows.reshape(self.count, 3 * m, 6)
+        self._share = block_diag(*(np.linalg.pinv(rows.T) for rows in flat))
+        self._plane_fit = block_diag(*plane_fits)
         self._target = np.zeros((self.count, 6))
 
     def update(self) -> None:
@@ -66,7 +77,7 @@ class Surfaces:
     def closing_velocity(self, closing: Array) -> Array:
         """Velocities (6 k,) of the surfaces at which the corners approach their planes.
 
-        ``closing`` (4 k,) are the rates at which the corners shall do so, proportional to their
+        ``closing`` (m k,) are the rates at which the corners shall do so, proportional to their
         gaps.
         """
         target = self._target
@@ -76,18 +87,18 @@ class Surfaces:
         return target.ravel()
 
     def share(self, impulses: Array) -> Array:
-        """Least impulses of the corners (4 k, 3) that add up to those of the surfaces (6 k,)."""
-        local = self._share.dot(impulses).reshape(self.count, 4, 3)
+        """Least impulses of the corners (m k, 3) that add up to those of the surfaces (6 k,)."""
+        local = self._share.dot(impulses).reshape(self.count, -1, 3)
         return np.asarray(local @ self._axes).reshape(-1, 3)
 
     def corner_map(self, corners: Indices) -> Array:
-        """(3 n, 6 k): velocities of n corners, numbered 0 to 4 k - 1, from those of surfaces."""
-        k = self.count
+        """(3 n, 6 k): velocities of n corners, numbered 0 to m k - 1, from those of surfaces."""
+        k, m = self._corner_rows.shape[:2]
         blocks = self._axes.transpose(0, 2, 1)[:, None] @ self._corner_rows  # R_PS times rows
-        B = np.zeros((k, 4, 3, k, 6))
+        B = np.zeros((k, m, 3, k, 6))
         for index in range(k):
             B[index, :, :, index] = blocks[index]
-        return B.reshape(4 * k, 3, 6 * k)[corners].reshape(3 * corners.size, 6 * k)
+        return B.reshape(m * k, 3, 6 * k)[corners].reshape(3 * corners.size, 6 * k)
 
     def poses(self) -> Array:
         """Axes in rows, then the centre, of every surface in the axes of its plane (k, 4, 3)."""
@@ -110,12 +121,13 @@ class _Surface:
         self._joint = frame.parentJoint
         self._X_JS = frame.placement * surface.placement
         self._rows = frame_points(self._X_JS, surface.corners)
-        self._placement, self._points, self._J = placements[self._joint], points, J
+        self.n = len(surface.corners)
+        self._placement, self._points, self._J = placements[self._joint], points[: 4 + self.n], J
         self._place(surface.plane)
-        self.corner_rows = np.concatenate([_point_rows(corner) for corner in surface.corners])
-        # c_z = v_z + omega_x y - omega_y x is to be -closing at all four corners.
+        self.corner_rows = np.stack([_point_rows(corner) for corner in surface.corners])
+        # c_z = v_z + omega_x y - omega_y x is to be -closing at all corners.
         x, y = surface.corners[:, 0], surface.corners[:, 1]
-        self.plane_fit = -np.linalg.pinv(np.stack([np.ones(4), y, -x], axis=1))
+        self.plane_fit = -np.linalg.pinv(np.stack([np.ones(self.n), y, -x], axis=1))
 
     def _place(self, plane: pin.SE3) -> None:
         self._level = np.array_equal(plane.homogeneous, np.eye(4))
@@ -134,6 +146,11 @@ class _Surface:
             self._points[:] = self._points.dot(self._R_WP)
 
 
+def most_corners(robot: Robot) -> int:
+    """m: the largest number of points with which a surface of ``robot`` touches."""
+    return max(len(surface.corners) for surface in robot.soles)
+
+
 def sticking_rows(robot: Robot, friction: Array) -> Array:
     """Rows (n, 6 k) that are not negative for impulses which corners that stick can give.
 
@@ -143,7 +160,7 @@ def sticking_rows(robot: Robot, friction: Array) -> Array:
     are those of pyramids inside of them.
     """
     cones = [
-        wrench_cone(surface.half_length, surface.half_width, friction_pyramid(mu))
+        surface_cone(surface, friction_pyramid(mu))
         for surface, mu in zip(robot.soles, friction.tolist(), strict=True)
     ]
     return np.asarray(block_diag(*(cone.rows for cone in cones)))

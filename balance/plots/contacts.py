@@ -31,9 +31,10 @@ from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, few_ticks, n
 from balance.recording import Recording
 
 Array = NDArray[np.float64]
-SoleShape = tuple[float, float, float]
+SoleShape = tuple[float, float, float, tuple[tuple[float, float], ...]]
 
 MAX_WEIGHTS = 2.0  # normal forces beyond this many weights of the robot are impacts
+LEAST_REACH_M = 0.02  # of what is drawn around a contact's centre
 COP_PIECES = 200  # colours along a path of the centre of pressure
 X, Y, Z = range(3)
 COMMANDED: dict[str, Any] = {"color": "#222222", "lw": 0.8, "ls": (0, (3, 2))}
@@ -112,9 +113,14 @@ def mark_friction_limit(axes: Axes, use: Array) -> None:
 
 
 def draw_sole(axes: Axes, shape: SoleShape, colour: str = QUIET_COLOUR) -> None:
-    """A sole's rectangle in mm and, dashed, the margin that the law keeps from its edges."""
-    half_length, half_width, margin = shape
-    for inset, dashes in ((0.0, "-"), (margin, "--")):
+    """A sole's rectangle in mm and, dashed, the margin that the law keeps from its edges.
+
+    Of a sole that touches with points, those.
+    """
+    half_length, half_width, margin, points = shape
+    if points:
+        axes.plot(*1e3 * np.array(points).T, "o", color=colour, ms=3.0, zorder=2, gid="points")
+    for inset, dashes in () if points else ((0.0, "-"), (margin, "--")):
         x, y = 1e3 * (half_length - inset), 1e3 * (half_width - inset)
         axes.add_patch(Rectangle((-x, -y), 2 * x, 2 * y, fill=False, ec=colour, lw=0.8, ls=dashes))
     axes.set_aspect("equal")
@@ -122,9 +128,9 @@ def draw_sole(axes: Axes, shape: SoleShape, colour: str = QUIET_COLOUR) -> None:
 
 
 def sole_shape(recording: Recording, sole: int) -> SoleShape:
-    """Half length, half width and CoP margin of a sole, m."""
+    """Half length, half width and CoP margin of a sole, and its points if it has any, m."""
     surface, contacts = recording.robot.soles[sole], recording.config.controller.contacts
-    return surface.half_length, surface.half_width, contacts.cop_margin_m
+    return surface.half_length, surface.half_width, contacts.cop_margin_m, surface.points
 
 
 def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
@@ -139,7 +145,9 @@ def draw_cop(axes: Axes, recording: Recording, sole: int) -> LineCollection:
     path.set_array(recording.time[edges[:-1]] if pieces else np.empty(0))
     path.set_clim(0.0, end_time(recording))
     axes.add_collection(path, autolim=False)
-    x, y = 1.1e3 * shape[0], 1.15e3 * shape[1]
+    x, y = (1e3 * max(1.15 * half, LEAST_REACH_M) for half in shape[:2])
+    # The soles share the axis y, which is to show all of the widest.
+    y = max(y, axes.get_ylim()[1]) if sole > 0 else y
     axes.set(xlim=(-x, x), ylim=(-y, y))
     return path
 

@@ -26,6 +26,8 @@ from balance.qp import CertifiedSolver, QPStatus, QuadraticProgram
 
 Array = NDArray[np.float64]
 
+LEAST_SHARE = 0.05  # of the load of the largest contact
+
 
 @dataclass(slots=True)
 class WrenchSolution:
@@ -110,10 +112,12 @@ class WrenchDistribution:
 def _capacities(surfaces: Sequence[ContactSurface], friction: float) -> list[Array]:
     """How much each contact is to bear: (f_x, f_y, f_z, tau_x, tau_y, tau_z) in relative units.
 
-    Normal forces go by area, so that a hand bears less than a foot; the other components by what
-    the friction cone and the rectangle allow per newton of normal force.
+    Normal forces go by area, so that a hand bears less than a foot, and points without an area bear
+    ``LEAST_SHARE``; the other components by what the friction cone and the rectangle allow per
+    newton of normal force.
     """
     areas = np.array([surface.half_length * surface.half_width for surface in surfaces])
+    areas = np.maximum(areas, LEAST_SHARE * areas.max())
     return [
         share * np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
         for share, X, Y in zip(

@@ -15,6 +15,7 @@ from balance.experiment import run
 from balance.plots.estimation import estimation_figure
 from balance.recording import Recording
 from balance.robots import Robot
+from balance.stance import robot_of
 
 Array = NDArray[np.float64]
 
@@ -78,6 +79,17 @@ def test_estimate_follows_a_base_that_sinks_over_resting_feet(toro: Robot) -> No
         assert seen[2] == pytest.approx(velocity[2], abs=2e-3)
     assert toro.q_nominal[2] - q[2] == pytest.approx(depth)
     np.testing.assert_allclose(pose[:3], q[:3], atol=5e-4)
+
+
+def test_a_body_may_turn_about_a_point_but_not_about_a_sole() -> None:
+    robot = robot_of(load_config("toro_points"))
+    estimator = BaseEstimator(robot, Estimator(), Sensors(), pin.SE3.Identity(), 0.01)
+    wrenches = np.tile([0.0, 0.0, 0.3 * 9.81 * robot.mass, 0.0, 0.0, 0.0], (3, 1))
+    noise = estimator.foot_noise(wrenches).reshape(3, 6)
+    assert (noise[:2] < 0.01).all() and (noise[2, :3] < 0.01).all()
+    assert (noise[2, 3:] > 0.5).all()
+    wrenches[0, 3] = 0.022 * wrenches[0, 2]  # CoP 26 mm inside the toes' width, yet at an edge
+    assert foot_trust(wrenches[0], robot.soles[0], 9.81 * robot.mass) < 1.0
 
 
 def test_trust_in_a_foot_needs_load_and_a_centre_of_pressure_inside(toro: Robot) -> None:
