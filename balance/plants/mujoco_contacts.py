@@ -125,8 +125,12 @@ class CornerContacts:
         self._n = sum(len(surface.corners) for surface in robot.soles)
         corners = slice(self._first, self._first + self._n)
         self._axes = data.geom_xmat[corners].reshape(-1, 3, 3)  # of the surfaces; a view
-        self._frames = np.tile(np.eye(3), (self._n, 1, 1))  # of the forces
+        # Forces on the corners in the axes that MuJoCo has for each, the map from there to the
+        # world's axes, and the forces in those and in the surfaces'.
         self._forces = np.zeros((self._n, 3))
+        self._to_world = np.eye(3 * self._n)
+        self._in_world, self._in_surface = np.zeros((2, self._n, 3))
+        self._turns: list[tuple[Array, Array, Array]] = []
         to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
         order, pairs = [], []
         for index, surface in enumerate(robot.soles):
@@ -137,11 +141,15 @@ class CornerContacts:
                 corner = model.geom(name).id - self._first
                 to_wrenches[index, :, corner] = np.concatenate([np.eye(3), pin.skew(arm)])
                 order.append(corner)
+            # MuJoCo numbers the geoms of a body in the order in which they were added.
+            own = slice(order[-len(names)], order[-1] + 1)
+            self._turns.append((self._in_world[own], self._axes[own.start], self._in_surface[own]))
         self._to_wrenches = to_wrenches.reshape(-1, 3 * self._n)
         self._pairs = pairs
         self._order = np.array(order)
         """Corners in the order in which MuJoCo lists them if all of them touch."""
         self._set_stiffness(np.array(_spring(config)))
+        self._in_order = not self._moving and bool((np.diff(self._order) == 1).all())
 
     def _set_stiffness(self, spring: Array) -> None:
         model, data = self._model, self._data
@@ -153,7 +161,7 @@ class CornerContacts:
         solref = np.empty((self._n, 2))
         if not self._welded:
             self._order, frames = self._touching()
-            self._frames[self._order] = frames
+            self._turn(self._order, frames)
         solref[self._order] = -IMPEDANCE * np.outer(R, spring)
         if self._welded:
             model.eq_solref[:] = solref[self._order]
@@ -174,6 +182,11 @@ class CornerContacts:
         # The forces of MuJoCo act on the second geom.
         second = geoms[:, 1] == corners + self._first
         return corners, np.where(second[:, None, None], frames, -frames)
+
+    def _turn(self, corners: NDArray[np.int32], frames: Array) -> None:
+        """Take over the axes (n, 3, 3), in rows, of the forces on some corners."""
+        blocks = self._to_world.reshape(self._n, 3, self._n, 3)
+        blocks[corners, :, corners] = frames.transpose(0, 2, 1)
 
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one surface; what is welded holds anyway."""
@@ -198,14 +211,19 @@ class CornerContacts:
         n = self._n if self._welded else data.ncon
         if self._moving and not self._welded:
             corners, frames = self._touching()
-            self._frames[corners] = frames
+            self._turn(corners, frames)
             forces.fill(0.0)
         elif n < self._n:
             corners = data.contact.geom[:, 1] - self._first
             forces.fill(0.0)
-        forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
-        local = forces[:, None] @ self._frames @ self._axes
-        self._to_wrenches.dot(local.ravel(), out=wrenches.reshape(-1))
+        if n == self._n and self._in_order:
+            forces.ravel()[:] = data.efc_force[self._rows(n)]
+        else:
+            forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
+        np.dot(self._to_world, forces.ravel(), out=self._in_world.ravel())
+        for in_world, axes, in_surface in self._turns:
+            np.dot(in_world, axes, out=in_surface)
+        self._to_wrenches.dot(self._in_surface.ravel(), out=wrenches.reshape(-1))
 
     def _rows(self, n: int) -> slice:
         """The rows of ``n`` corners among all constraints: welds, joint limits, contacts."""
