@@ -72,8 +72,8 @@ def _judge_refusal(kind: str, message: str, touched: list[str]) -> str:
         return ""
     if not lines or not lines[0].startswith("balance: "):
         return "refused without a sentence"
-    if len(lines) > 1:
-        return "refused with more than one line"
+    if any(not line.startswith("  ") for line in lines[1:]):  # a list may follow: known laws
+        return "refused with more than one sentence"
     files = {"robot": "mine.yaml", "urdf": "mine.yaml", "result folder": "run"}
     name = files.get(kind, f"{kind}.yaml" if kind not in ("command line", "study folder") else "")
     if name not in message:
