@@ -29,7 +29,7 @@ EVERY_S, LENGTH_S, MOST = 3.0, 0.02, 0.7
 CONFIG, PAPER = "toro_damped", "toro_push"
 BLOCKS = 20
 LEAST_S = 2 * BLOCKS * EVERY_S
-MOST_ERRORS, MOST_GROWTH_MB = 4.0, 5.0  # chance alone has a coordinate beyond in one run of 100
+MOST_ERRORS, MOST_GROWTH_MB = 5.0, 5.0  # chance has one coordinate beyond in 300 runs
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def push_soak(config: str, seconds: float, seed: int) -> Soak:
             vector = sizes[-1] * ankle_limit(robot, direction) * direction
             total = np.zeros(robot.model.nq)
             for i in range(each):
-                share = _share(i * dt, (i + 1) * dt)
-                push = [BodyImpulse(robot.push_body, np.zeros(3), share * vector)] if share else []
+                part = share(i * dt, (i + 1) * dt)
+                push = [BodyImpulse(robot.push_body, np.zeros(3), part * vector)] if part else []
                 now = (len(sizes) - 1) * EVERY_S + i * dt
                 plant.step(law.step(plant.q, plant.v, now).torques, push)
                 total += plant.q
@@ -78,7 +78,7 @@ def push_soak(config: str, seconds: float, seed: int) -> Soak:
     return Soak(fell_at, *made, fingerprints)
 
 
-def _share(begin: float, end: float) -> float:
+def share(begin: float, end: float) -> float:
     """Part of the impulse of half a sine of ``LENGTH_S`` that falls between two times."""
     a, b = (math.pi * min(t / LENGTH_S, 1.0) for t in (begin, end))
     return 0.5 * (math.cos(a) - math.cos(b))
