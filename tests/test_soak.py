@@ -29,9 +29,10 @@ def test_chance_is_no_drift() -> None:
         assert (np.abs(moved) < MOST_ERRORS * error).all()
 
 
-def test_a_slow_drift_of_the_size_of_the_sway_is_seen() -> None:
+@pytest.mark.parametrize("moving", [np.linspace(0.0, 3.0, N), 0.8 * (np.arange(N) >= N // 2)])
+def test_a_drift_and_a_jump_are_seen(moving: np.ndarray) -> None:
     postures = sway(0)
-    postures[:, 5] += np.linspace(0.0, 1.5, N)
+    postures[:, 5] += moving
     moved, error = drift(postures)
     assert np.flatnonzero(np.abs(moved) > MOST_ERRORS * error).tolist() == [5]
 
