@@ -24,19 +24,17 @@ def kill_command(victim: Victim, rng: random.Random) -> None:
 
 def kill_worker(victim: Victim, rng: random.Random) -> None:
     """Kill a process that the command has started: a worker, or the physics of the lab."""
-    below = victim.below()
-    for pid in rng.sample(below, k=min(1, len(below))):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(rng.choice(victim.workers()), signal.SIGKILL)
 
 
 def stop_worker(victim: Victim, rng: random.Random) -> None:
-    """Stop the process that was started last for a while."""
-    for pid in victim.below()[-1:]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGSTOP)
-            time.sleep(rng.uniform(0.5, 3.0))
-            os.kill(pid, signal.SIGCONT)
+    """Stop such a process for a while."""
+    pid = rng.choice(victim.workers())
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(rng.uniform(0.5, 3.0))
+        os.kill(pid, signal.SIGCONT)
 
 
 def fill_disk(victim: Victim, rng: random.Random) -> None:

@@ -99,19 +99,37 @@ class Victim(ABC):
         shutil.rmtree(self.out, ignore_errors=True)
         self.process = None
 
-    def below(self) -> list[int]:
-        """Processes that the command has started."""
+    def below(self) -> dict[int, str]:
+        """Processes that the command has started, and their command lines."""
         assert self.process is not None
-        words = ["ps", "-o", "pid=", "-g", str(self.process.pid)]
-        listed = subprocess.run(words, capture_output=True, text=True).stdout.split()
-        return [int(pid) for pid in listed if int(pid) != self.process.pid]
+        words = ["ps", "-o", "pid=,args=", "-g", str(self.process.pid)]
+        listed = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+        found = {
+            int(pid): args for pid, _, args in (line.strip().partition(" ") for line in listed)
+        }
+        found.pop(self.process.pid, None)
+        return found
+
+    def workers(self) -> list[int]:
+        """Processes that work for the command, once there are any."""
+        end = time.monotonic() + GONE_S
+        while time.monotonic() < end:
+            if self.done:
+                self.check()
+                self.begin_anew()
+            self.keep_going()
+            found = [pid for pid, args in self.below().items() if "resource_tracker" not in args]
+            if found:
+                return found
+            time.sleep(0.2)
+        raise SystemExit(f"{self.name} has no worker to happen anything to")
 
     def all_gone(self) -> None:
         """Raise SystemExit if a command that has ended leaves a process behind."""
         end = time.monotonic() + GONE_S
         while self.below():
             if time.monotonic() > end:
-                raise SystemExit(f"{self.name} has ended, but {self.below()} still run")
+                raise SystemExit(f"{self.name} has ended, but these run on: {self.below()}")
             time.sleep(0.2)
 
     def check(self) -> None:
