@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from balance.config import Plant as PlantConfig
 from balance.dynamics.checks import symmetrise
 from balance.errors import RobotError
-from balance.robots import Robot
+from balance.robots import Robot, load_robot
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -52,19 +52,25 @@ def mass_matrix(plant: MujocoPlant) -> Array:
     return M
 
 
+@pytest.fixture(scope="module", params=("toro", "talos", "icub", "g1", "romeo", "human"))
+def each_robot(request: pytest.FixtureRequest) -> Robot:
+    """Every robot that ships with the package."""
+    return load_robot(request.param)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_mass_matrix_is_pinocchios(any_robot: Robot, seed: int) -> None:
-    plant, q, _, T = at_state(any_robot, seed)
-    model = any_robot.model
+def test_mass_matrix_is_pinocchios(each_robot: Robot, seed: int) -> None:
+    plant, q, _, T = at_state(each_robot, seed)
+    model = each_robot.model
     M = symmetrise(pin.crba(model, model.createData(), q))
     np.testing.assert_allclose(T.T @ mass_matrix(plant) @ T, M, rtol=EXACT, atol=EXACT)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_bias_forces_are_pinocchios(any_robot: Robot, seed: int) -> None:
+def test_bias_forces_are_pinocchios(each_robot: Robot, seed: int) -> None:
     """MuJoCo's base accelerates in world axes, so its bias lacks M (omega x v)."""
-    plant, q, v, T = at_state(any_robot, seed)
-    model = any_robot.model
+    plant, q, v, T = at_state(each_robot, seed)
+    model = each_robot.model
     turning = np.zeros(model.nv)
     turning[:3] = np.cross(v[3:6], v[:3])
     bias = T.T @ (plant.data.qfrc_bias + mass_matrix(plant) @ T @ turning)
@@ -73,12 +79,12 @@ def test_bias_forces_are_pinocchios(any_robot: Robot, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sole_jacobians_and_centre_of_mass_are_pinocchios(any_robot: Robot, seed: int) -> None:
-    plant, q, _, T = at_state(any_robot, seed)
-    model, data = any_robot.model, any_robot.model.createData()
+def test_sole_jacobians_and_centre_of_mass_are_pinocchios(each_robot: Robot, seed: int) -> None:
+    plant, q, _, T = at_state(each_robot, seed)
+    model, data = each_robot.model, each_robot.model.createData()
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
-    for sole in any_robot.soles:
+    for sole in each_robot.soles:
         frame = model.frames[sole.frame_id]
         expected = pin.getFrameJacobian(
             model,
@@ -97,7 +103,7 @@ def test_sole_jacobians_and_centre_of_mass_are_pinocchios(any_robot: Robot, seed
     np.testing.assert_allclose(
         plant.data.subtree_com[1], pin.centerOfMass(model, data, q), rtol=EXACT, atol=EXACT
     )
-    assert plant.model.body_subtreemass[1] == pytest.approx(any_robot.mass, rel=EXACT)
+    assert plant.model.body_subtreemass[1] == pytest.approx(each_robot.mass, rel=EXACT)
 
 
 def test_joint_limits_rotor_inertia_and_friction_are_taken_over(toro: Robot) -> None:
