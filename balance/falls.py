@@ -15,6 +15,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from balance.contacts import spans_area
 from balance.disk_arrays import chunks
 from balance.recording import Recording
 from balance.robots import Robot
@@ -124,11 +125,15 @@ def _left_support(recording: Recording) -> Fall | None:
 
 
 def support_hull(robot: Robot) -> ConvexHull | None:
-    """Hull of the soles on level ground (m, world axes); None if something else bears load too."""
+    """Hull of the soles on level ground (m, world axes).
+
+    None if something else bears load too, or if they touch with points on one line.
+    """
     if any(not sole.name.endswith("sole") for sole in robot.soles):
         return None
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     poses = [(sole, sole.pose(data)) for sole in robot.soles]
     corners = [sole.corners @ pose.rotation.T + pose.translation for sole, pose in poses]
-    return ConvexHull(np.concatenate(corners)[:, :2])
+    points = np.concatenate(corners)[:, :2]
+    return ConvexHull(points) if spans_area(points) else None

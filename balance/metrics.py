@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from balance.contacts import spans_area
 from balance.controllers.output import ControlStatus
 from balance.demand import largest_uses, torque_effort, wrench_errors
 from balance.disk_arrays import chunks
@@ -93,18 +94,22 @@ def settling_times(time: Array, error: Array, start: float) -> dict[str, float |
 
 
 def support_reach(robot: Robot, direction: Array) -> float:
-    """Distance (m) from the CoM's ground point to the edge of support along ``direction``."""
+    """Distance (m) from the CoM's ground point to the edge of support along ``direction``.
+
+    Zero for contacts that span no area.
+    """
     import pinocchio as pin
 
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    # A hand on a table is no ankle.
+    feet = [sole for sole in robot.soles if sole.name.endswith("sole")] or robot.soles
+    poses = [sole.pose(data) for sole in feet]
     corners = np.concatenate(
-        [
-            sole.corners @ sole.pose(data).rotation.T + sole.pose(data).translation
-            for sole in robot.soles
-            if sole.name.endswith("sole")  # a hand on a table is no ankle
-        ]
+        [s.corners @ X.rotation.T + X.translation for s, X in zip(feet, poses, strict=True)]
     )[:, :2]
+    if not spans_area(corners):
+        return 0.0
     hull = ConvexHull(corners - robot.com()[:2])
     # Each facet: normal . x + offset <= 0; the ray t * direction leaves at the first one it meets.
     normals, offsets = hull.equations[:, :2], hull.equations[:, 2]
@@ -132,7 +137,8 @@ def _ankle_limit_fraction(recording: Recording) -> float:
         horizontal = push.impulse * push.direction
         size = float(np.hypot(*horizontal[:2]))
         if size > 1e-12 and not push.in_body_axes:
-            fractions.append(size / ankle_limit(recording.robot, horizontal))
+            limit = ankle_limit(recording.robot, horizontal)
+            fractions.append(size / limit if limit > 0.0 else 0.0)
     return max(fractions)
 
 

@@ -175,6 +175,10 @@ def test_hand_on_a_table_does_not_ride_on_the_ground() -> None:
         ({"ground": {"tilt_deg": [60.0, 0.0]}}, "tilt_deg"),
         ({"ground": {"motion": [{"type": "jump", "start_s": 0.0}]}}, "'jump' is unknown"),
         ({"ground": {"slope": 3.0}}, "unknown key 'ground.slope'"),
+        (
+            {"ground.motion": [{"type": "ramp", "start_s": 10.0, "duration_s": 1.0}]},
+            "ground.motion.0 starts at 10 s, after the run",
+        ),
     ],
 )
 def test_wrong_ground_gets_one_sentence(overrides: dict[str, Any], told: str) -> None:

@@ -151,6 +151,17 @@ def test_ankle_limit_of_a_rectangular_support_is_that_of_the_inverted_pendulum(
     assert ankle_limit(toro, push) == pytest.approx(expected, rel=1e-4)
 
 
+def test_support_is_that_of_whatever_contacts_there_are(toro: Robot) -> None:
+    """Not only of those called soles; single points, whose line is crossed at once, reach 0 m."""
+    left, right = toro.soles
+    renamed = tuple(dataclasses.replace(s, name=f"{s.name} with studs") for s in toro.soles)
+    d = np.array([0.6, 0.8])
+    expected = support_reach(toro, d)
+    assert support_reach(dataclasses.replace(toro, soles=renamed), d) == pytest.approx(expected)
+    stilts = tuple(dataclasses.replace(s, points=((0.0, 0.0),)) for s in (left, right))
+    assert support_reach(dataclasses.replace(toro, soles=stilts), d) == 0.0
+
+
 def test_derived_errors_and_momentum_are_those_of_the_states(toro: Robot, quiet: Recording) -> None:
     """A state off by a known shift and turn, moving at a known speed."""
     shift, turn = np.array([0.01, -0.02, 0.03]), np.array([0.1, 0.0, -0.2])

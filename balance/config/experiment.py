@@ -84,6 +84,12 @@ class ExperimentConfig(Strict):
                         f"ground.heights_m and stance.planes both say where '{name}' stands; "
                         "give one of them"
                     )
+        for index, move in enumerate(() if self.ground is None else self.ground.motion):
+            if move.start_s >= self.duration_s:
+                raise ValueError(
+                    f"ground.motion.{index} starts at {move.start_s:g} s, after the run, which "
+                    f"ends at duration_s = {self.duration_s:g} s"
+                )
         if self.sensors is not None and self.sensors.delay_s >= self.duration_s:
             raise ValueError(
                 f"sensors.delay_s = {self.sensors.delay_s:g} s reaches beyond the run, which ends "
