@@ -58,6 +58,53 @@ def test_any_number_of_an_experiment_may_be_a_range() -> None:
     assert load_config("toro_push", {**overrides, "seed": 4}).plant != config.plant
 
 
+MISMATCHES = (
+    "mismatch.mass_scale",
+    "mismatch.inertia_scale",
+    "mismatch.com_offset_m.1",
+    "mismatch.links.trunk.mass_scale",
+    "mismatch.links.trunk.inertia_scale",
+    "mismatch.links.trunk.com_offset_m.0",
+    "mismatch.payload.mass_kg",
+    "mismatch.payload.point_m.2",
+    "mismatch.sole_scale",
+    "plant.friction",
+    "plant.soft.stiffness",
+    "plant.soft.damping",
+    "ground.tilt_deg.0",
+    "ground.heights_m.left sole",
+    "ground.motion.0.start_s",
+    "ground.motion.0.translation_m.1",
+    "ground.motion.0.tilt_deg.1",
+)
+
+
+@pytest.mark.parametrize("key", MISMATCHES)
+def test_every_mismatch_is_drawn_from_its_range_by_the_seed(key: str) -> None:
+    still = {"type": "ramp", "start_s": 1.0, "duration_s": 1.0}
+    zero = [0.0, 0.0, 0.0]
+    given = {
+        "mismatch": {
+            "com_offset_m": zero,
+            "links": {"trunk": {"com_offset_m": zero}},
+            "payload": {"body": "right_hand", "mass_kg": 1.0, "point_m": zero},
+        },
+        "ground": {
+            "tilt_deg": [0, 0],
+            "motion": [still | {"translation_m": zero, "tilt_deg": [0, 0]}],
+        },
+        key: {"uniform": [0.9, 1.1]},
+    }
+    drawn = set()
+    for seed in (1, 2):
+        tree = load_config("toro_push", {**given, "seed": seed}).model_dump(mode="json")
+        for part in key.split("."):
+            tree = tree[int(part)] if isinstance(tree, list) else tree[part]
+        assert 0.9 <= tree <= 1.1
+        drawn.add(tree)
+    assert len(drawn) == 2
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
