@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from reordered_robot import reordered_toro
 
 from balance.config import LAWS, gain_matrix
+from balance.contacts import ContactSurface
 from balance.controllers import ControlStatus, make_controller
 from balance.controllers.distribution import contact_cones
 from balance.errors import RobotError
@@ -63,10 +64,10 @@ def standing(robot: Robot, rng: np.random.Generator) -> tuple[Array, Array]:
     return q, on_contacts(robot, q, v)
 
 
-def assert_gravity_is_held(case: str, experiment: str) -> None:
+def assert_gravity_is_held(case: str, experiment: str, robot: Robot | None = None) -> None:
     """Torques and contact wrenches are an equilibrium by recursive Newton-Euler."""
     config = law_config(case, experiment, **LIGHT)
-    robot = robot_of(config)
+    robot = robot or robot_of(config)
     q, zero = robot.q_nominal, np.zeros(robot.model.nv)
     output = make_controller(config, robot).step(q, zero, 0.0)
     held = contact_jacobian(robot, q).T @ output.wrenches.ravel()
@@ -85,6 +86,25 @@ def assert_gravity_is_held(case: str, experiment: str) -> None:
 @pytest.mark.parametrize("stance", STANCES)
 def test_rest_holds_gravity_on_any_contacts(case: str, stance: str) -> None:
     assert_gravity_is_held(case, stance)
+
+
+@every_law
+def test_rest_holds_gravity_with_the_knees_against_a_bench(case: str, toro: Robot) -> None:
+    assert_gravity_is_held(case, "toro_push", with_knees(toro))
+
+
+def with_knees(robot: Robot) -> Robot:
+    """Standing as before, each knee with a pad that leans against something upright before it."""
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    upright = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])  # z backwards
+    pads = []
+    for name in ("left_knee", "right_knee"):
+        frame = robot.model.getFrameId(name)
+        pad = pin.SE3(upright, data.oMf[frame].translation + np.array([0.06, 0.0, 0.0]))
+        placement = data.oMf[frame].actInv(pad)
+        pads.append(ContactSurface(name, name, frame, placement, 0.03, 0.03, pad))
+    return dataclasses.replace(robot, soles=(*robot.soles, *pads))
 
 
 @every_law
