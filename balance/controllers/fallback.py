@@ -107,7 +107,8 @@ class Fallback:
                 continue
             if np.isfinite(torques.sum() + wrenches.sum()):
                 return self._output(torques, wrenches, ControlStatus.QP_FAILED | rung)
-        return self._output(np.zeros(len(self.limits)), self.cones.least(), ControlStatus.DAMPED)
+        status = ControlStatus.QP_FAILED | ControlStatus.DAMPED
+        return self._output(np.zeros(len(self.limits)), self.cones.least(), status)
 
     def _output(self, torques: Array, wrenches: Array, status: ControlStatus) -> ControlOutput:
         cut = self.cut(torques)

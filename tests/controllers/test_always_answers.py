@@ -128,7 +128,9 @@ def test_rungs_are_taken_in_order_and_recorded(name: str, monkeypatch: pytest.Mo
         assert output.status & ~ControlStatus.TORQUE_LIMITED == ControlStatus.QP_FAILED | rung
         assert complaint(law, toro, output) == ""
         monkeypatch.setattr(law.fallback, broken, fails)
-    assert (law.step(q, v, 0.0).torques == 0.0).all()
+    output = law.step(q, v, 0.0)
+    assert (output.torques == 0.0).all()
+    assert output.status == ControlStatus.QP_FAILED | ControlStatus.DAMPED
 
 
 def test_the_relaxed_rung_holds_the_robot_at_rest() -> None:
