@@ -39,7 +39,8 @@ def envelope_figure(
     names = list(dict.fromkeys(found.name for found in results))
     in_Ns = _shared_limit(results)
     with styled():
-        figure = new_figure(WIDE if len(criteria) > 1 else NARROW, 0.7 + 2.4 * len(elevations))
+        width, panel = (WIDE, 2.4) if len(criteria) > 1 else (NARROW, 3.4)
+        figure = new_figure(width, 0.7 + panel * len(elevations))
         panels = figure.subplots(
             len(elevations), len(criteria), squeeze=False, subplot_kw={"projection": "polar"}
         )
@@ -82,8 +83,12 @@ def _panel(
 ) -> None:
     axes.set_theta_zero_location("N")  # x, forwards, is up
     axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
-    axes.tick_params(pad=-2.0)
-    axes.tick_params(axis="y", labelsize="small", colors=QUIET_COLOUR)
+    for label, side in zip(
+        axes.get_xticklabels(), ("center", "right", "center", "left"), strict=True
+    ):
+        label.set_horizontalalignment(side)
+    axes.tick_params(axis="x", pad=-3.0)
+    axes.tick_params(axis="y", pad=-2.0, labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
     for name, colour in zip(names, styles(names), strict=True):
         ours = [found for found in results if found.name == name]

@@ -91,10 +91,10 @@ def importance_figure(data: TrialData, shares: Sequence[dict[str, float]]) -> Fi
         for axes, objective, found in zip(panels, data.objectives, shares, strict=True):
             order = sorted(names, key=lambda name: found.get(name, 0.0))
             axes.barh(range(len(order)), [found.get(name, 0.0) for name in order], color=GOOD)
-            axes.set_yticks(range(len(order)), order, parse_math=False)
+            axes.set_yticks(range(len(order)), map(_short, order), parse_math=False)
             axes.grid(False, axis="y")
             axes.set_title(objective, loc="left", **CAPTION)
-            axes.set_xlim(0.0, 1.0)
+            axes.margins(x=0.05)
         panels[-1].set_xlabel("importance (PED-ANOVA), share of the whole")
         _title(figure, data)
     return figure

@@ -88,12 +88,20 @@ def test_held_out_limits_are_those_of_the_pretended_robot(finished: tuple[Tuning
 
 def test_the_report_has_all_parts(finished: tuple[Tuning, Path]) -> None:
     study, folder = finished
+    assert study.validation is not None
     text = (folder / "report.md").read_text()
     for part in ("Before and after", "Pareto front", "never saw", "from behind", "270°"):
         assert part in text
     for name in ("history", "importance", "slices", "pareto", "held_out_envelope"):
         assert f"({name}.png)" in text
         assert (folder / f"{name}.png").stat().st_size > 5_000
+    limits = {
+        gains: [found.limits["recovered"].value for found in study.validation.limits
+                if found.variant["gains"] == gains]
+        for gains in ("start", "tuned")
+    }  # fmt: skip
+    kept = sum(limits["tuned"][i] >= limits["start"][i] for i in range(3))
+    assert f"| held-out directions, no smaller |  | {kept} of 3 |" in text
     assert before_after(study) in text
     assert (folder / "table.md").read_text().strip() == before_after(study)
 

@@ -131,7 +131,7 @@ def scored(
     costs = []
     for one in objectives:
         value = metrics[label(one)]
-        penalty = scale(one, duration_s) * min(1.0, violation)
+        penalty = scale(one, duration_s) * violation / (1.0 + violation)  # graded, and bounded
         costs.append((-value if one.maximised else value) + penalty)
     return Score(tuple(costs), metrics, violation, runs=tuple(runs))
 

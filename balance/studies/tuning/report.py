@@ -88,13 +88,14 @@ def before_after(study: Tuning) -> str:
     lines = [["outcome", *(str(rows[v]["outcome"]) for v in VARIANTS)]]
     for column, (name, digits) in COLUMNS.items():
         lines.append([name, *(_number(rows[v], column, digits) for v in VARIANTS)])
-    limits = study.validation.limits
-    if limits:
+    if study.validation.limits:
+        found = [_limit_values(study, v) for v in VARIANTS]
         for name, pick in (("weakest", np.min), ("mean", np.mean)):
-            found = [_limit_values(study, v) for v in VARIANTS]
             lines.append(
                 [f"held-out envelope, {name} [/ ankle limit]", *(f"{pick(x):.2f}" for x in found)]
             )
+        kept = sum(tuned >= start for start, tuned in zip(*found, strict=True))
+        lines.append(["held-out directions, no smaller", "", f"{kept} of {len(found[0])}"])
     return markdown(("", *VARIANTS), lines)
 
 
