@@ -83,10 +83,9 @@ def _panel(
 ) -> None:
     axes.set_theta_zero_location("N")  # x, forwards, is up
     axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
-    for label, side in zip(
-        axes.get_xticklabels(), ("center", "right", "center", "left"), strict=True
-    ):
-        label.set_horizontalalignment(side)
+    _, left, _, right = axes.get_xticklabels()
+    left.set_horizontalalignment("right")  # words at the sides end at the circle
+    right.set_horizontalalignment("left")
     axes.tick_params(axis="x", pad=-3.0)
     axes.tick_params(axis="y", pad=-2.0, labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
