@@ -1,4 +1,4 @@
-"""Tables of the docs: printed, and written between the marks of docs/robustness.md."""
+"""Tables of the docs: printed, and written between the marks of a page."""
 
 from __future__ import annotations
 
@@ -35,10 +35,13 @@ def write_table(
     mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
 ) -> None:
     """Print a table, and put it in the place of the mark's old one."""
-    text = print_table(mark, head, rows, *paragraphs)
-    page = PAGE.read_text(encoding="utf-8")
-    before, found, rest = page.partition(f"<!-- table: {mark} -->\n")
-    if not found:
-        raise SystemExit(f"{PAGE.name} has no place for the table '{mark}'")
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{found}{text}\n{END}{after}", encoding="utf-8")
+    replace_block(PAGE, mark, print_table(mark, head, rows, *paragraphs))
+
+
+def replace_block(page: Path, mark: str, text: str) -> None:
+    """Put ``text`` between the marks of a page, in the place of what is there."""
+    before, found, rest = page.read_text(encoding="utf-8").partition(f"<!-- table: {mark} -->\n")
+    _, end, after = rest.partition(END)
+    if not found or not end:
+        raise SystemExit(f"{page.name} has no place for the table '{mark}'")
+    page.write_text(f"{before}{found}{text}\n{end}{after}", encoding="utf-8")
