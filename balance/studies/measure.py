@@ -35,17 +35,13 @@ class Memory:
 class Cost:
     """A sweep on warm workers: ``elapsed_s`` from its first run handed out to its last row on disk.
 
-    ``busy_s`` is the time within runs, all workers together.  CPU time: ``cpu_s`` of the command,
-    its scheduler and its workers, ``run_cpu_s`` of the runs in it; other programs on the machine do
-    not change these two.
+    ``busy_s`` is the time within runs, all workers together.
     """
 
     workers: int
     runs: int
     elapsed_s: float
     busy_s: float
-    cpu_s: float
-    run_cpu_s: float
     memory: tuple[Memory, ...] = ()
 
     @property
@@ -57,11 +53,6 @@ class Cost:
     def overhead(self) -> float:
         """Time of the workers outside of runs, as a share of that within."""
         return self.workers * self.elapsed_s / self.busy_s - 1.0
-
-    @property
-    def cpu_overhead(self) -> float:
-        """CPU time outside of runs, as a share of that within."""
-        return self.cpu_s / self.run_cpu_s - 1.0
 
 
 def repeated(experiment: str, keys: Mapping[str, Any], count: int) -> SweepConfig:
@@ -84,13 +75,11 @@ def measure(config: SweepConfig, path: Path, count: int, every: int | None = Non
         watch = _Watch(client, every or len(study.design) + 1)
         first = study.next_task()
         assert first is not None
-        began, cpu = time.perf_counter(), watch.cpu_s()
+        began = time.perf_counter()
         Runner(study, folder, client, watch).run(first)
-        elapsed, cpu = time.perf_counter() - began, watch.cpu_s() - cpu
-        busy, run_cpu = (
-            sum(row[column] for row in folder.rows()) for column in ("wall_time_s", "cpu_time_s")
-        )
-    return Cost(count, len(study.design), elapsed, busy, cpu, run_cpu, tuple(watch.memory))
+        elapsed = time.perf_counter() - began
+        busy = sum(row["wall_time_s"] for row in folder.rows())
+    return Cost(count, len(study.design), elapsed, busy, tuple(watch.memory))
 
 
 def _warm_up() -> None:
@@ -107,11 +96,6 @@ class _Watch:
         self._own = psutil.Process()
         self._workers = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
         self._every, self.memory = every, list[Memory]()
-
-    def cpu_s(self) -> float:
-        """CPU time so far of the command and its workers, s."""
-        times = (one.cpu_times() for one in (self._own, *self._workers))
-        return float(sum(time.user + time.system for time in times))
 
     def __call__(self, study: Study, _: int) -> None:
         runs = sum(study.counts.values())
