@@ -265,7 +265,7 @@ def _known_law(value: Any) -> Any:
         told = "".join(f"\n  {name}: {text}" for name, text in LAWS.items())
         close = difflib.get_close_matches(law, LAWS, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
-        raise ValueError(f"unknown law '{law}'{hint}; known laws are{told}")
+        raise ValueError(f"unknown law {law!r}{hint}; known laws are{told}")
     return value
 
 

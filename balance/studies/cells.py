@@ -19,6 +19,7 @@ SHOWN = 60  # characters of a value in a message
 def cell_source(source: str, index: int, inputs: Mapping[str, Any]) -> str:
     """What errors call a cell: the study, its number, and what it varies."""
     shown = ", ".join(f"{name}={_short(value)}" for name, value in inputs.items())
+    shown = " ".join(shown.splitlines())  # a value may be any text; a message is one line
     return f"{source}: cell {index}" + (f" ({shown})" if shown else "")
 
 
