@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.live.layer import BLUE, GREEN, ORANGE, PURPLE, Colour, Layer, set_arrows, show
+from balance.live.layer import BLUE, GREEN, ORANGE, PURPLE, Layer, set_arrows, show
 from balance.live.observer import Instant, Observer
 from balance.pushes import Push
 
@@ -19,7 +19,9 @@ SHOWN_PUSH_S = 0.35  # for which a short push is shown
 class ContactForces(Layer):
     """Contact wrenches, as force at the CoP and torsion about the sole's normal."""
 
-    colour: Colour = GREEN
+    colour = GREEN
+    symbol = "↑"
+    meaning = "of the ground on each sole"
     offset = 0.0
 
     def make(self) -> None:
@@ -41,6 +43,7 @@ class CommandedForces(ContactForces):
     """The wrenches that the law asks for."""
 
     colour = BLUE
+    meaning = "that the law asks for"
     offset = 0.012  # m, beside the measured ones
 
     def _wrenches(self, now: Instant) -> tuple[Array, Array, Array]:
@@ -50,16 +53,24 @@ class CommandedForces(ContactForces):
 class AngularMomentum(Layer):
     """The angular momentum about the CoM."""
 
+    colour = PURPLE
+    symbol = "↑"
+    meaning = "about the centre of mass"
+
     def make(self) -> None:
         self._arrow = self.arrows("arrow", 1, 0.008)
 
     def draw(self, now: Instant) -> None:
         vector = self.scale.spin * now.momentum[None, 3:]
-        set_arrows(self._arrow, now.com[None], vector, np.array([PURPLE]))
+        set_arrows(self._arrow, now.com[None], vector, np.array([self.colour]))
 
 
 class PushArrow(Layer):
     """Pushes, as arrows that end where they act."""
+
+    colour = ORANGE
+    symbol = "→"
+    meaning = "where it acts"
 
     def make(self) -> None:
         self._arrow = self.arrows("arrow", 1, 0.012)
@@ -80,5 +91,5 @@ class PushArrow(Layer):
                 vectors.append(vector)
         show(self._arrow, bool(starts))
         if starts:
-            colours = np.tile(ORANGE, (len(starts), 1))
+            colours = np.tile(self.colour, (len(starts), 1))
             set_arrows(self._arrow, np.array(starts), np.array(vectors), colours)

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pinocchio as pin
 
-from balance.config import LAWS, ExperimentConfig, HalfSinePush, PendulumPush, load_config
+from balance.config import (
+    LAWS,
+    ExperimentConfig,
+    Gains,
+    HalfSinePush,
+    PendulumPush,
+    load_config,
+)
 from balance.config.experiment import parse_config
 from balance.config.sensors import PRESETS
-from balance.errors import BalanceError, FileError, InputError
+from balance.errors import BalanceError, InputError
 from balance.live.messages import PushItem
+from balance.live.ranges import RANGES, WORLD
 from balance.robots import Robot, robot_files
 
 PAPER_PUSH = PendulumPush(
@@ -35,50 +41,15 @@ PAPER_PUSH = PendulumPush(
 """The hit of Garofalo2015, Section 5, on the body that a robot names for pushes."""
 
 
-@dataclass(frozen=True)
-class Range:
-    """A slider: bounds, step and first value."""
-
-    low: float
-    high: float
-    step: float
-    first: float
-    label: str
-    hint: str = ""
-
-    def clamp(self, value: object) -> float:
-        """``value`` inside the bounds; what is no number at all is an error."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"{self.label} = {value!r}: a number is needed")
-        if not math.isfinite(value):
-            raise InputError(f"{self.label} = {value!r}: a finite number is needed")
-        return min(max(float(value), self.low), self.high)
-
-
-RANGES: dict[str, Range] = {
-    "impulse": Range(0.5, 60.0, 0.5, 12.0, "Impulse [N s]", "Force times time of a push."),
-    "duration": Range(1.0, 500.0, 1.0, 60.0, "Duration [ms]", "The force is half a sine."),
-    "angle": Range(-180.0, 180.0, 5.0, 90.0, "Direction [°]", "0 forwards, 90 to the left."),
-    "mass": Range(0.5, 20.0, 0.5, 5.0, "Pendulum mass [kg]"),
-    "energy": Range(0.5, 60.0, 0.1, 17.4, "Energy [J]", "Kinetic energy before the hit."),
-    "restitution": Range(0.0, 1.0, 0.05, 0.3, "Restitution"),
-    "gust_impulse": Range(0.5, 20.0, 0.5, 4.0, "Gust, mean impulse [N s]"),
-    "gust_pause": Range(0.2, 5.0, 0.1, 1.0, "Pause between gusts, mean [s]"),
-    "speed": Range(0.05, 1.0, 0.05, 1.0, "Speed", "Simulated seconds in one second."),
-    "friction": Range(0.05, 1.5, 0.05, 0.8, "Friction of the ground", "Coulomb coefficient."),
-    "mass_error": Range(-30.0, 30.0, 1.0, 0.0, "Mass error [%]", "Robot against its model."),
-    "delay": Range(0.0, 20.0, 0.5, 0.0, "Sensor delay [ms]"),
-    "noise": Range(0.0, 10.0, 0.5, 0.0, "Sensor noise", "1 is that of good industrial sensors."),
-}
-
-
 class Desk:
     """What the driver has chosen; the experiment follows from it."""
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self._robot_folders = robot_folders
         self.numbers = {name: item.first for name, item in RANGES.items()}
+        self.body: str | None = None
         self.load(config)
+        self.accept()
 
     def load(self, config: ExperimentConfig) -> None:
         """Take over an experiment."""
@@ -94,7 +65,6 @@ class Desk:
         if config.sensors is not None:
             self.numbers["delay"] = RANGES["delay"].clamp(1e3 * config.sensors.delay_s)
         self.paper_push: PushItem = config.pushes[0] if config.pushes else PAPER_PUSH
-        self.body: str | None = None
         self._touched: set[str] = set()
 
     @property
@@ -110,6 +80,31 @@ class Desk:
             "contact": ["hard", "soft", "welded"],
             "state": ["true", "estimated"],
         }
+
+    def chosen(self, name: str) -> str:
+        """What is chosen from a list."""
+        return str(self.base.robot if name == "robot" else getattr(self, name))
+
+    def accept(self) -> None:
+        """The choices made a session; remember them."""
+        self._accepted = self._settings()
+
+    def take_back(self) -> None:
+        """Return to the choices that last made a session; gains and pushes are not concerned."""
+        settings, touched, numbers = self._accepted
+        vars(self).update(settings)
+        self._touched = set(touched)
+        self.numbers |= numbers
+
+    def _settings(self) -> tuple[dict[str, Any], set[str], dict[str, float]]:
+        kept = ("base", "law", "engine", "contact", "state", "paper_push")
+        settings = {name: getattr(self, name) for name in kept}
+        return settings, set(self._touched), {name: self.numbers[name] for name in WORLD}
+
+    def set_gains(self, gains: Gains) -> None:
+        """Other gains, for good."""
+        self.base = _with_gains(self.base, gains)
+        self._accepted[0]["base"] = _with_gains(self._accepted[0]["base"], gains)
 
     def set(self, name: str, value: object) -> float:
         """A number from a slider, clamped."""
@@ -134,6 +129,11 @@ class Desk:
         if body not in bodies(robot):
             raise InputError(f"robot '{robot.name}' has no body '{body}'")
         self.body = str(body)
+
+    def body_of(self, robot: Robot) -> str:
+        """The body that is pushed."""
+        known = self.body is not None and robot.model.existBodyName(self.body)
+        return str(self.body) if known else robot.push_body
 
     def config(self) -> ExperimentConfig:
         """The experiment as chosen; what was not touched stays as the file has it."""
@@ -163,7 +163,7 @@ class Desk:
         """A push by hand."""
         return HalfSinePush(
             type="half_sine",
-            body=self.body or robot.push_body,
+            body=self.body_of(robot),
             direction=_vector(direction),
             time_s=0.0,
             impulse_Ns=self.numbers["impulse"],
@@ -174,7 +174,7 @@ class Desk:
         """A hit with a pendulum."""
         return PendulumPush(
             type="pendulum",
-            body=self.body or robot.push_body,
+            body=self.body_of(robot),
             direction=_vector(direction),
             time_s=0.0,
             mass_kg=self.numbers["mass"],
@@ -187,6 +187,11 @@ class Desk:
         """The horizontal direction of the dial."""
         angle = math.radians(self.numbers["angle"])
         return (math.cos(angle), math.sin(angle), 0.0)
+
+
+def _with_gains(config: ExperimentConfig, gains: Gains) -> ExperimentConfig:
+    law = config.controller.model_copy(update={"gains": gains})
+    return config.model_copy(update={"controller": law})
 
 
 def _vector(direction: Sequence[float]) -> tuple[float, float, float]:
@@ -228,16 +233,3 @@ def config_for(
     plant["joint_damping"] = 1.0
     tree = {"robot": robot, "duration_s": 10.0, "controller": law, "plant": plant}
     return parse_config(tree, "the panel")
-
-
-SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
-
-
-def safe_child(folder: Path, name: object, suffix: str = "") -> Path:
-    """``folder/name``; a name that could leave the folder, or is odd in any way, is refused."""
-    text = str(name).strip() or "live"
-    if not SAFE_NAME.fullmatch(text):
-        raise FileError(
-            f"'{text[:60]}' is no name for a result; use letters, digits, '-' and '_', at most 60"
-        )
-    return folder / f"{text}{suffix}"

@@ -31,11 +31,15 @@ TRAIL_STEP_M = 5e-4
 class Soles(Layer):
     """The rectangles of the contact surfaces."""
 
+    colour = ORANGE
+    symbol = "▭"
+    meaning = "contact surfaces"
+
     def make(self) -> None:
         self._lines = self.scene.add_line_segments(
             f"{self.path}/edges",
             np.zeros((1, 2, 3)),
-            colors=ORANGE,
+            colors=self.colour,
             thickness=3.0,
             thickness_units="screen",
         )
@@ -55,15 +59,18 @@ class Soles(Layer):
 class CentreOfMass(Layer):
     """The CoM, its projection on the ground, and the line between them."""
 
+    colour = VERMILION
+    meaning = "and its projection"
+
     def make(self) -> None:
         self._ball = self.scene.add_icosphere(
-            f"{self.path}/ball", radius=0.024 * self.scale.height, color=VERMILION
+            f"{self.path}/ball", radius=0.024 * self.scale.height, color=self.colour
         )
-        self._spot = self.disc("spot", 0.012, VERMILION)
+        self._spot = self.disc("spot", 0.012, self.colour)
         self._line = self.scene.add_line_segments(
             f"{self.path}/line",
             np.zeros((1, 2, 3)),
-            colors=VERMILION,
+            colors=self.colour,
             thickness=1.5,
             thickness_units="screen",
         )
@@ -78,12 +85,16 @@ class CentreOfMass(Layer):
 class Trail(Layer):
     """Where the CoM's projection was during the last seconds."""
 
+    colour = VERMILION
+    symbol = "∿"
+    meaning = "last 3 s, on the ground"
+
     def make(self) -> None:
         self._points: deque[tuple[float, Array]] = deque()
         self._line = self.scene.add_line_segments(
             f"{self.path}/line",
             np.zeros((1, 2, 3)),
-            colors=VERMILION,
+            colors=self.colour,
             thickness=2.5,
             thickness_units="screen",
         )
@@ -105,9 +116,12 @@ class Trail(Layer):
 class CentreOfPressure(Layer):
     """The measured CoP of each sole, small, and of all together."""
 
+    colour = GREEN
+    meaning = "of each sole and of all"
+
     def make(self) -> None:
-        self._spots = [self.disc(f"sole {i}", 0.007, GREEN) for i in range(4)]
-        self._total = self.disc("total", 0.011, GREEN)
+        self._spots = [self.disc(f"sole {i}", 0.007, self.colour) for i in range(4)]
+        self._total = self.disc("total", 0.011, self.colour)
 
     def draw(self, now: Instant) -> None:
         for index, spot in enumerate(self._spots):
@@ -119,11 +133,15 @@ class CentreOfPressure(Layer):
 class SupportPolygon(Layer):
     """The convex hull of the soles that bear load."""
 
+    colour = GREEN
+    symbol = "▱"
+    meaning = "around loaded soles"
+
     def make(self) -> None:
         self._edges = self.scene.add_line_segments(
             f"{self.path}/edges",
             np.zeros((1, 2, 3)),
-            colors=GREEN,
+            colors=self.colour,
             thickness=2.0,
             thickness_units="screen",
         )
@@ -149,7 +167,7 @@ class SupportPolygon(Layer):
                 f"{self.path}/area",
                 raised.astype(np.float32),
                 fan,
-                color=GREEN,
+                color=self.colour,
                 opacity=0.16,
                 side="double",
                 cast_shadow=False,
@@ -160,8 +178,11 @@ class SupportPolygon(Layer):
 class CapturePoint(Layer):
     """The instantaneous capture point, x + v / omega."""
 
+    colour = SKY
+    meaning = "x + v / ω"
+
     def make(self) -> None:
-        self._spot = self.disc("spot", 0.013, SKY, 0.9)
+        self._spot = self.disc("spot", 0.013, self.colour, 0.9)
 
     def draw(self, now: Instant) -> None:
         place(self._spot, now.capture_point, 1.8 * LIFT_M)

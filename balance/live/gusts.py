@@ -44,7 +44,7 @@ class Gusts:
         angle = self._random.uniform(-np.pi, np.pi)
         return HalfSinePush(
             type="half_sine",
-            body=desk.body or robot.push_body,
+            body=desk.body_of(robot),
             direction=(float(np.cos(angle)), float(np.sin(angle)), 0.0),
             time_s=0.0,
             impulse_Ns=float(desk.numbers["gust_impulse"] * self._random.uniform(0.4, 1.6)),

@@ -40,15 +40,16 @@ class History:
         self._samples.clear()
         self.next_time = 0.0
 
-    def add(self, now: Instant, control_time_s: float, pushes: Sequence[Push]) -> None:
-        """Take a sample."""
+    def add(self, now: Instant, control_times_s: Array, pushes: Sequence[Push]) -> None:
+        """Take a sample; ``control_times_s`` are those of the last steps, if they are known."""
+        steps = control_times_s if control_times_s.size else np.full(1, np.nan)
         values = {
             "com_error": 1e3 * now.com_error,
             "rotation_error": np.degrees(now.rotation_error),
             "linear_momentum": now.momentum[:3],
             "angular_momentum": now.momentum[3:],
             "cop_margin": 1e3 * now.cop_margins,
-            "control_time": np.array([1e6 * control_time_s]),
+            "control_time": 1e6 * np.array([steps.max(), np.median(steps)]),
         }
         pushed = any(p.start <= now.time <= max(p.end, p.start + MARK_S) for p in pushes)
         self._samples.append(Sample(now.time, values, pushed))

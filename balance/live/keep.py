@@ -8,10 +8,10 @@ from pathlib import Path
 from balance.config import ExperimentConfig
 from balance.errors import FileError, InputError
 from balance.experiment import Experiment
-from balance.live.desk import safe_child
 from balance.live.export import export_html
 from balance.live.replay import Replay
 from balance.live.running import Snapshot
+from balance.live.safe_names import safe_child
 from balance.live.stage import Theme
 from balance.plants.render import render_recording
 from balance.recording import Recording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import viser
@@ -49,6 +49,10 @@ class Scale:
 
 class Layer(ABC):
     """Some nodes of the scene below ``/overlay/NAME``."""
+
+    colour: ClassVar[Colour]
+    symbol: ClassVar[str] = "●"
+    meaning: ClassVar[str]
 
     def __init__(self, server: viser.ViserServer, name: str, scale: Scale) -> None:
         self.scene, self.scale = server.scene, scale

@@ -95,6 +95,8 @@ class Refused:
     """A command could not be carried out; the session goes on as it was."""
 
     message: str
+    start: bool = False
+    """Whether it was to begin a new session."""
 
 
 Event = Started | Changed | Ended | Refused

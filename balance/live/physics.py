@@ -7,6 +7,7 @@ import signal
 import tempfile
 import time as clock
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -34,12 +35,15 @@ from balance.live.shared_log import BUSY, FACTOR, MISSES, PAUSED, ROWS, SharedLo
 NAP_S = 0.004  # between bursts of simulation: short for the eye, long for the scheduler
 BURST_S = 0.02  # the longest time without looking for commands
 LAG_S = 0.1  # a simulation further behind than this lets the lost time go
+PRIORITY = -10  # before whatever draws: a browser's own is -8 if it may
 WINDOW_S = 0.5  # over which the real-time factor is measured
 
 
 def serve(connection: Connection, robot_folders: Sequence[Path] = ()) -> None:
     """Body of the physics process; it ends when told so, or when its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    with suppress(OSError, AttributeError):  # where the system grants it
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     with threadpool_limits(1):
         Physics(connection, robot_folders).run()
 
@@ -92,9 +96,10 @@ class Physics:
                 case Push() | ChangeGains():
                     self._change(command)
         except BalanceError as error:
-            self._tell(Refused(str(error)))
+            self._tell(Refused(str(error), isinstance(command, Start)))
         except Exception as error:  # noqa: BLE001  a bad experiment must not end the lab
-            self._tell(Refused(f"this cannot be set up: {type(error).__name__}: {error}"))
+            why = f"this cannot be set up: {type(error).__name__}: {error}"
+            self._tell(Refused(why, isinstance(command, Start)))
         self._set_clock()
 
     def _start(self, command: Start) -> None:

@@ -13,17 +13,18 @@ from balance.live.history import SPAN_S, History
 
 AXES = (("x", "#D55E00"), ("y", "#009E73"), ("z", "#0072B2"))
 PUSH = "#E69F00"
-HEIGHT_PX = 84
+HEIGHT_PX = 80
 BLANK = np.array([-SPAN_S, 0.0])
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Title with unit, the smallest range of the vertical axis, and its largest value."""
+    """Title with unit, and the smallest range of the vertical axis."""
 
     title: str
     least: tuple[float, float]
-    most: float = np.inf
+    logarithmic: bool = False
+    """Then the range is fixed, and values beyond it are shown at its ends."""
 
 
 CHARTS: dict[str, Chart] = {
@@ -32,8 +33,9 @@ CHARTS: dict[str, Chart] = {
     "linear_momentum": Chart("Linear momentum [kg m/s]", (-2.0, 2.0)),
     "angular_momentum": Chart("Angular momentum [kg m²/s]", (-0.2, 0.2)),
     "cop_margin": Chart("CoP margin [mm]", (0.0, 50.0)),
-    "control_time": Chart("Control step [µs]", (0.0, 200.0), 2000.0),
+    "control_time": Chart("Control step [µs]", (10.0, 10000.0), logarithmic=True),
 }
+STEPS = (("largest", "#E69F00"), ("median", "#0072B2"))
 SOLE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -53,7 +55,7 @@ class Plots:
                     (BLANK, np.zeros(2), *[np.zeros(2)] * len(names)),
                     _series(names),
                     title=chart.title,
-                    scales=_scales(chart.least),
+                    scales=_scales(chart, chart.least),
                     axes=_axes(),
                     legend={"show": False},
                     cursor={"show": False},
@@ -68,7 +70,7 @@ class Plots:
         if key == "cop_margin":
             return list(zip(soles, SOLE_COLOURS, strict=False))
         if key == "control_time":
-            return [("time", "#666E78")]
+            return list(STEPS)
         return list(AXES)
 
     def draw(self, history: History) -> None:
@@ -76,13 +78,14 @@ class Plots:
         if len(history) < 2:
             return
         for key, handle in self._charts.items():
-            data = history.series(key)
-            chart = CHARTS[key]
-            data = (*data[:2], *(np.minimum(column, chart.most) for column in data[2:]))
-            bounds = _range(data[2:], chart.least)
+            chart, data = CHARTS[key], history.series(key)
+            if chart.logarithmic:
+                data = (*data[:2], *(np.clip(column, *chart.least) for column in data[2:]))
+                handle.visible = bool(np.isfinite(data[2]).any())  # a replay has no such times
+            bounds = chart.least if chart.logarithmic else _range(data[2:], chart.least)
             if bounds != self._bounds.get(key):  # the page makes a chart anew for new scales
                 self._bounds[key] = bounds
-                handle.scales = _scales(bounds)
+                handle.scales = _scales(chart, bounds)
             handle.data = data
 
     def remove(self) -> None:
@@ -99,10 +102,10 @@ def _series(names: list[tuple[str, str]]) -> tuple[Any, ...]:
     return ({"label": "t"}, mark, *lines)
 
 
-def _scales(bounds: tuple[float, float]) -> dict[str, Any]:
+def _scales(chart: Chart, bounds: tuple[float, float]) -> dict[str, Any]:
     return {
         "x": {"time": False, "range": (-SPAN_S, 0.0)},
-        "y": {"range": bounds},
+        "y": {"range": bounds, "distr": 3 if chart.logarithmic else 1},
         "push": {"range": (0.0, 1.0)},
     }
 
@@ -132,7 +135,7 @@ def _round_up(value: float) -> float:
 
 def _legend(soles: list[str]) -> str:
     """What the colours mean; names of soles come from files, so they are escaped."""
-    lines = ((*AXES, ("push", PUSH)), tuple(zip(soles, SOLE_COLOURS, strict=False)))
+    lines = ((*AXES, ("push", PUSH)), tuple(zip(soles, SOLE_COLOURS, strict=False)), STEPS)
     rows = [
         "".join(
             f'<span style="margin-right:.9em"><b style="color:{colour}">■</b> '
@@ -142,4 +145,5 @@ def _legend(soles: list[str]) -> str:
         for line in lines
     ]
     style = "font-size:.78em;padding:.35em .8em 0;opacity:.85"
-    return f'<div style="{style}">{rows[0]}<br>CoP margin: {rows[1]}</div>'
+    steps = f"Step: {rows[2]}"
+    return f'<div style="{style}">{rows[0]}<br>CoP: {rows[1]} {steps}</div>'

@@ -31,6 +31,15 @@ class Replay:
         """Where it is, s."""
         return self._time
 
+    def figures(self) -> list[tuple[str, str]]:
+        """Label and value of what the corner shows."""
+        return [
+            ("replay", self.folder.name),
+            ("law", self.recording.config.controller.law),
+            ("time", f"{self.time:.2f} s"),
+            ("of", f"{self.duration:.2f} s"),
+        ]
+
     def seek(self, time: float) -> None:
         """Go to a time."""
         self._time = min(max(time, 0.0), self.duration)

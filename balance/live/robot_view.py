@@ -23,6 +23,7 @@ CELLS_M = (0.003, 0.005, 0.008, 0.012)  # detail that is given up for it
 SHARP_ANGLE_RAD = 0.6  # edges sharper than this stay sharp
 ROUND_SECTIONS = 28
 GLASS = 0.35  # opacity
+LOOKS = ("solid", "transparent", "hidden")
 MOVED = 2e-4  # m, or components of a quaternion: less cannot be seen
 
 
@@ -57,10 +58,11 @@ class RobotView:
                 node.on_click(partial(_clicked, on_click, body))
         self._sent = np.full((len(self._frames), 7), np.inf)
 
-    def set_glass(self, glass: bool) -> None:
-        """Make the robot transparent, to see what is inside, or solid."""
+    def set_look(self, look: str) -> None:
+        """Make the robot solid, transparent, to see what is inside, or hide it."""
+        self._root.visible = look != "hidden"
         for node in self._nodes:
-            node.opacity = GLASS if glass else None
+            node.opacity = GLASS if look == "transparent" else None
 
     def remove(self) -> None:
         """Take the robot off the scene."""

@@ -84,6 +84,12 @@ class Running:
             share = f"{100 * push.impulse * level / ankle_limit(self.robot, push.direction):.0f} %"
         return [("last push", f"{push.impulse:.1f} N s"), ("of ankle limit", share)]
 
+    def headline(self) -> str:
+        """The end of the session in a few words."""
+        kind = self.end.partition(" ")[0].rstrip(":")
+        words = {"fell": "The robot fell", "aborted": "The law failed"}
+        return words.get(kind, "The recording is full")
+
     def verdict(self) -> str:
         """Why the session is over, and what was at its limit before."""
         kind, _, cause = self.end.partition(": ")

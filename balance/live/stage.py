@@ -58,6 +58,7 @@ class Stage:
 
     def __init__(self, server: viser.ViserServer, theme: Theme) -> None:
         self._server = server
+        self.floor = True
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
         server.scene.configure_default_lights(enabled=False)
@@ -94,7 +95,7 @@ class Stage:
             ground_color=theme.floor,
             intensity=0.4 if theme.dark else 0.55,
         )
-        scene.add_grid(
+        self._floor = scene.add_grid(
             "/stage/floor",
             infinite_grid=True,
             cell_size=0.1,
@@ -108,9 +109,18 @@ class Stage:
             plane_color=theme.floor,
             plane_opacity=1.0,
             shadow_opacity=theme.shadow,
+            visible=self.floor,
         )
         scene.set_background_image(_gradient(*theme.sky), format="png")
         scene.configure_fog(7.0, 16.0, color=theme.sky[1])
+
+    def set_dark(self, dark: bool) -> None:
+        """Dark or light."""
+        self.set_theme(DARK if dark else LIGHT)
+
+    def set_floor(self, shown: bool) -> None:
+        """Show or hide floor and grid."""
+        self.floor = self._floor.visible = shown
 
     def look_at(self, robot: Robot) -> None:
         """Put the camera of new pages where the robot and some of a fall fit in."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import viser
 
 from balance.controllers.setpoints import SetpointPath
+from balance.errors import InputError
+from balance.live.corner import Corner
 from balance.live.history import History
 from balance.live.observer import Instant, Observer, Rows
 from balance.live.overlays import LAYERS, Overlays
 from balance.live.plots import Plots
-from balance.live.robot_view import RobotView
+from balance.live.robot_view import LOOKS, RobotView
 from balance.live.stage import LIGHT, Stage, Theme
 from balance.pushes import Push
 from balance.results import sole_labels
@@ -31,7 +32,7 @@ class Theatre:
         self.server, self._on_click = server, on_click
         self.stage = Stage(server, theme)
         self.shown = {name: shown for name, (_, shown) in LAYERS.items()}
-        self.glass = False
+        self.look = LOOKS[0]
         self.history = History()
         self.pushes: Sequence[Push] = ()
         self._robot: Robot | None = None
@@ -50,7 +51,7 @@ class Theatre:
                 if self._view is not None:
                     self._view.remove()
                 self._view = RobotView(self.server, robot, self._on_click)
-                self._view.set_glass(self.glass)
+                self._view.set_look(self.look)
                 self.stage.look_at(robot)
             self._robot = robot
             if self._overlays is not None:
@@ -85,58 +86,20 @@ class Theatre:
         if self._plots is not None:
             self._plots.draw(self.history)
 
-    def show_layers(self, shown: dict[str, bool]) -> None:
-        """Switch layers on and off."""
-        self.shown = dict(shown)
+    def show_layer(self, name: str, on: bool) -> None:
+        """Switch a layer on or off."""
+        self.shown[name] = on
         if self._overlays is not None:
             self._overlays.show(self.shown)
 
-    def set_glass(self, glass: bool) -> None:
-        """Make the robot transparent or solid."""
-        self.glass = glass
+    def set_look(self, look: object) -> None:
+        """Make the robot solid, transparent or invisible."""
+        if look not in LOOKS:
+            raise InputError(f"a robot cannot look '{look}'")
+        self.look = str(look)
         if self._view is not None:
-            self._view.set_glass(glass)
+            self._view.set_look(self.look)
 
     def tell(self, cells: Sequence[tuple[str, str]], alarm: str = "") -> None:
         """Figures for the corner (label and value), and what is wrong, if anything."""
         self._corner.show(cells, alarm)
-
-
-class Corner:
-    """A small window in the lower left corner of the scene."""
-
-    def __init__(self, server: viser.ViserServer) -> None:
-        self._panel = server.gui.add_panel()
-        with self._panel.add_tab("Status", viser.Icon.ACTIVITY):
-            self._text = server.gui.add_html("")
-        self._panel.float(x=14, y=-14, width=236)
-        self._shown = ""
-
-    def show(self, cells: Sequence[tuple[str, str]], alarm: str) -> None:
-        """Replace the text, if it differs."""
-        content = corner_html(cells, alarm)
-        if content != self._shown:
-            self._shown = content
-            self._text.content = content
-
-
-def corner_html(cells: Sequence[tuple[str, str]], alarm: str) -> str:
-    """A table of figures; everything is escaped, for names come from files."""
-    boxes = "".join(
-        '<div><div style="font-size:.68em;opacity:.65;text-transform:uppercase;'
-        f'letter-spacing:.04em">{html.escape(label)}</div>'
-        f'<div style="font-size:1.02em;font-weight:600;font-variant-numeric:tabular-nums">'
-        f"{html.escape(value)}</div></div>"
-        for label, value in cells
-    )
-    grid = (
-        '<div style="display:grid;grid-template-columns:repeat(2,1fr);gap:.35em .8em;'
-        f'padding:.5em .9em">{boxes}</div>'
-    )
-    if not alarm:
-        return grid
-    return (
-        grid + '<div style="margin:0 .7em .7em;padding:.5em .7em;border-radius:.4em;'
-        'background:#D55E0022;border-left:4px solid #D55E00;font-size:.88em">'
-        f"{html.escape(alarm)}</div>"
-    )

@@ -9,7 +9,9 @@ import pytest
 
 import balance
 from balance.errors import FileError, InputError
-from balance.live.desk import RANGES, Desk, bodies, safe_child
+from balance.live.desk import Desk, bodies
+from balance.live.ranges import RANGES
+from balance.live.safe_names import safe_child
 from balance.robots import Robot
 
 

@@ -11,6 +11,7 @@ from live_samples import short_recording
 
 import balance
 from balance.experiment import Experiment, Log
+from balance.live.corner import corner_html
 from balance.live.desk import Desk
 from balance.live.gusts import Gusts
 from balance.live.messages import Started
@@ -19,7 +20,7 @@ from balance.live.running import Running
 from balance.live.server import open_server
 from balance.live.shared_log import ROWS, SharedLog
 from balance.live.stage import DARK
-from balance.live.theatre import Theatre, corner_html
+from balance.live.theatre import Theatre
 from balance.robots import Robot
 
 
@@ -72,10 +73,10 @@ def test_each_layer_can_be_switched_on_and_off(
 ) -> None:
     root = node(theatre, f"/overlay/{name}")
     for on in (True, False):
-        theatre.show_layers({**theatre.shown, name: on})
+        theatre.show_layer(name, on)
         theatre.draw(shown, 150)
         assert root.visible is on  # type: ignore[attr-defined]
-    theatre.show_layers({**theatre.shown, name: LAYERS[name][1]})
+    theatre.show_layer(name, LAYERS[name][1])
 
 
 def test_the_theme_and_another_robot_can_be_chosen(theatre: Theatre) -> None:
@@ -84,7 +85,7 @@ def test_the_theme_and_another_robot_can_be_chosen(theatre: Theatre) -> None:
     recording = short_recording(0.1)
     path = Experiment(recording.config).controller.path
     theatre.use(recording.robot, path)
-    theatre.set_glass(True)
+    theatre.set_look("transparent")
     theatre.draw(recording, 50)
     assert theatre.pushes == ()
 

@@ -1,0 +1,40 @@
+"""What is drawn in one frame: the newest row of a session, or the present one of a replay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from balance.live.replay import Replay
+from balance.live.running import Running
+from balance.live.theatre import Theatre
+
+MAX_SAMPLES = 12  # of the history in one frame
+STEPS = 40  # control steps before a sample, whose durations it shows
+
+
+def draw_session(theatre: Theatre, running: Running) -> None:
+    """Show the newest row, and take samples of those since the last frame."""
+    log, history = running.shared.view(), theatre.history
+    if log.rows == 0:
+        return
+    period = running.config.control_period_s
+    for _ in range(MAX_SAMPLES):
+        row = round(history.next_time / period)
+        if row >= log.rows:
+            break
+        now = theatre.observer.at(log, row)
+        history.add(now, log.control_time[max(0, row + 1 - STEPS) : row + 1], theatre.pushes)
+    else:  # too far behind to catch up
+        history.next_time = log.rows * period
+    theatre.draw(log, log.rows - 1)
+
+
+def draw_replay(theatre: Theatre, replay: Replay) -> None:
+    """Move on with the clock, and show where the replay is."""
+    before, history = replay.time, theatre.history
+    row = replay.advance()
+    if replay.time < before:
+        history.clear()
+    now = theatre.draw(replay.recording, row)
+    if not len(history) or now.time > history.next_time:
+        history.add(now, np.empty(0), theatre.pushes)
