@@ -13,7 +13,8 @@ from balance.pushes import Push
 
 Array = NDArray[np.float64]
 
-SHOWN_PUSH_S = 0.35  # for which a short push is shown
+GAP = 0.08  # of the robot's height, between the tip and the point pushed, which is inside a link
+SHOWN_PUSH_S = 0.6  # for which a short push is shown
 
 
 class ContactForces(Layer):
@@ -44,7 +45,7 @@ class CommandedForces(ContactForces):
 
     colour = BLUE
     meaning = "that the law asks for"
-    offset = 0.012  # m, beside the measured ones
+    offset = 0.03  # m, beside the measured ones
 
     def _wrenches(self, now: Instant) -> tuple[Array, Array, Array]:
         return now.commanded_cops, now.commanded, now.commanded_torsions
@@ -87,7 +88,7 @@ class PushArrow(Layer):
                 pose = self._observer.body_point(push.body, push.point)
                 axis = pose.rotation @ push.direction if push.in_body_axes else push.direction
                 vector = 0.24 * self.scale.height * axis
-                starts.append(pose.translation - vector - 0.05 * axis)
+                starts.append(pose.translation - vector - GAP * self.scale.height * axis)
                 vectors.append(vector)
         show(self._arrow, bool(starts))
         if starts:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from balance.live.replay import Replay
 from balance.live.running import Running
 from balance.live.theatre import Theatre
@@ -23,7 +21,8 @@ def draw_session(theatre: Theatre, running: Running) -> None:
         if row >= log.rows:
             break
         now = theatre.observer.at(log, row)
-        history.add(now, log.control_time[max(0, row + 1 - STEPS) : row + 1], theatre.pushes)
+        steps = log.control_time[max(0, row + 1 - STEPS) : row + 1]
+        history.add(now, theatre.pushes, steps, period)
     else:  # too far behind to catch up
         history.next_time = log.rows * period
     theatre.draw(log, log.rows - 1)
@@ -37,4 +36,4 @@ def draw_replay(theatre: Theatre, replay: Replay) -> None:
         history.clear()
     now = theatre.draw(replay.recording, row)
     if not len(history) or now.time > history.next_time:
-        history.add(now, np.empty(0), theatre.pushes)
+        history.add(now, theatre.pushes)

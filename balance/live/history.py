@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 
 SPAN_S = 10.0
 SAMPLE_S = 0.04
+UNKNOWN: Array = np.full(1, np.nan)
 MARK_S = 0.12  # a short push is marked for at least this long
 
 
@@ -40,16 +41,22 @@ class History:
         self._samples.clear()
         self.next_time = 0.0
 
-    def add(self, now: Instant, control_times_s: Array, pushes: Sequence[Push]) -> None:
-        """Take a sample; ``control_times_s`` are those of the last steps, if they are known."""
-        steps = control_times_s if control_times_s.size else np.full(1, np.nan)
+    def add(
+        self,
+        now: Instant,
+        pushes: Sequence[Push],
+        control_times_s: Array = UNKNOWN,
+        deadline_s: float = np.nan,
+    ) -> None:
+        """Take a sample, with the durations of the last control steps if they are known."""
+        steps = np.array([control_times_s.max(), np.median(control_times_s), deadline_s])
         values = {
             "com_error": 1e3 * now.com_error,
             "rotation_error": np.degrees(now.rotation_error),
             "linear_momentum": now.momentum[:3],
             "angular_momentum": now.momentum[3:],
             "cop_margin": 1e3 * now.cop_margins,
-            "control_time": 1e6 * np.array([steps.max(), np.median(steps)]),
+            "control_time": 1e6 * steps,
         }
         pushed = any(p.start <= now.time <= max(p.end, p.start + MARK_S) for p in pushes)
         self._samples.append(Sample(now.time, values, pushed))

@@ -22,6 +22,7 @@ BLUE, VERMILION, PURPLE = (0, 114, 178), (213, 94, 0), (204, 121, 167)
 GREY = (120, 130, 142)
 
 LIFT_M = 0.004  # of what lies on the floor, to be seen above it
+GLOSS = 0.5
 MIN_ARROW_M = 0.004
 MOVED_M = 4e-4  # less cannot be seen, and a page that stands still costs nothing
 
@@ -123,9 +124,9 @@ def set_points(node: Any, points: Array) -> None:
 
 def set_arrows(node: Any, starts: Array, vectors: Array, colours: Array) -> None:
     """Show the arrows that are long enough to be seen."""
-    # The page takes colours of arrows for intensities of light; unlike those of meshes they would
-    # come out pale.
-    colours = (255.0 * (colours / 255.0) ** 2.2).astype(np.uint8)
+    # The page takes colours of arrows for intensities of light, and adds a gloss: unlike those of
+    # meshes they would come out pale.
+    colours = (255.0 * GLOSS * (colours / 255.0) ** 2.2).astype(np.uint8)
     keep = np.isfinite(starts).all(axis=1) & (np.linalg.norm(vectors, axis=1) > MIN_ARROW_M)
     show(node, bool(keep.any()))
     if node.visible:

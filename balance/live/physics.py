@@ -88,7 +88,7 @@ class Physics:
                 case Start():
                     self._start(command)
                 case Pause():
-                    self._paused = command.paused
+                    self._paused, self._steps = command.paused, 0
                 case Step():
                     self._steps += command.periods
                 case Speed():
@@ -133,6 +133,7 @@ class Physics:
         before = self._session.config
         for _ in range(self._due(log.rows, began)):
             self._advance()
+            self._steps -= self._paused
             if self._ended or clock.perf_counter() - began > BURST_S:
                 break
         self._shared.header[BUSY] += clock.perf_counter() - began
@@ -143,8 +144,7 @@ class Physics:
         """Control periods to simulate now."""
         assert self._session is not None
         if self._paused:
-            due, self._steps = self._steps, 0
-            return due
+            return self._steps
         period = self._session.config.control_period_s
         lag = (now - self._wall) * self._speed - (rows - self._row) * period
         if lag > LAG_S * self._speed + period:

@@ -35,7 +35,7 @@ CHARTS: dict[str, Chart] = {
     "cop_margin": Chart("CoP margin [mm]", (0.0, 50.0)),
     "control_time": Chart("Control step [µs]", (10.0, 10000.0), logarithmic=True),
 }
-STEPS = (("largest", "#E69F00"), ("median", "#0072B2"))
+STEPS = (("largest", "#56B4E9"), ("median", "#0072B2"), ("deadline", "#D55E00"))
 SOLE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -56,7 +56,7 @@ class Plots:
                     _series(names),
                     title=chart.title,
                     scales=_scales(chart, chart.least),
-                    axes=_axes(),
+                    axes=_axes(chart),
                     legend={"show": False},
                     cursor={"show": False},
                     height=HEIGHT_PX,
@@ -110,11 +110,13 @@ def _scales(chart: Chart, bounds: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-def _axes() -> tuple[Any, ...]:
+def _axes(chart: Chart) -> tuple[Any, ...]:
     font = "10px sans-serif"
+    # A logarithmic axis would have nine lines for each power of ten.
+    lines = {"grid": {"show": False}} if chart.logarithmic else {}
     return (
         {"font": font, "size": 20, "ticks": {"size": 3}, "space": 40},
-        {"font": font, "size": 42, "ticks": {"size": 3}, "space": 26},
+        {"font": font, "size": 44, "ticks": {"size": 3}, "space": 26} | lines,
     )
 
 
@@ -145,5 +147,4 @@ def _legend(soles: list[str]) -> str:
         for line in lines
     ]
     style = "font-size:.78em;padding:.35em .8em 0;opacity:.85"
-    steps = f"Step: {rows[2]}"
-    return f'<div style="{style}">{rows[0]}<br>CoP: {rows[1]} {steps}</div>'
+    return f'<div style="{style}">{rows[0]}<br>CoP: {rows[1]}<br>Step: {rows[2]}</div>'

@@ -12,7 +12,6 @@ from balance.robots import Robot
 
 Colour = tuple[int, int, int]
 
-BRAND: Colour = (0, 114, 178)
 LIGHT_FROM = (2.2, -2.6, 5.0)  # m, seen from the robot
 
 
@@ -21,6 +20,8 @@ class Theme:
     """Colours of everything that is not the robot."""
 
     dark: bool
+    brand: Colour
+    """Of what can be pressed."""
     sky: tuple[Colour, Colour]
     """Above and at the horizon."""
     floor: Colour
@@ -33,6 +34,7 @@ class Theme:
 
 LIGHT = Theme(
     dark=False,
+    brand=(0, 114, 178),
     sky=((214, 226, 238), (250, 251, 253)),
     floor=(244, 246, 249),
     cell=(222, 227, 233),
@@ -43,6 +45,7 @@ LIGHT = Theme(
 )
 DARK = Theme(
     dark=True,
+    brand=(64, 156, 216),
     sky=((12, 16, 24), (38, 47, 61)),
     floor=(27, 33, 43),
     cell=(40, 48, 61),
@@ -75,7 +78,7 @@ class Stage:
             control_width="large",
             show_logo=False,
             show_share_button=False,
-            brand_color=BRAND,
+            brand_color=theme.brand,
         )
         scene.configure_environment_map("studio", environment_intensity=theme.ambient)
         # A spot has one shadow map, a directional light three: too many without a graphics card.

@@ -94,15 +94,14 @@ def test_the_history_forgets_what_is_older_than_its_span(
     now = observer.at(recording, 60)
     for index in range(400):
         later = type(now)(**{**vars(now), "time": 0.04 * index})
-        history.add(later, np.array([1e-4, 3e-4, 2e-4]), recording.pushes)
+        history.add(later, recording.pushes, np.array([1e-4, 3e-4, 2e-4]), 1e-3)
     time, mark, *columns = history.series("com_error")
     assert time[-1] == 0.0
     assert time[0] >= -SPAN_S
     assert len(columns) == 3
     assert mark.max() == 0.0  # the push is long over
-    largest, median = history.series("control_time")[2:]
-    assert largest[-1] == pytest.approx(300.0)  # µs
-    assert median[-1] == pytest.approx(200.0)
+    steps = [column[-1] for column in history.series("control_time")[2:]]
+    assert steps == pytest.approx([300.0, 200.0, 1000.0])  # µs: largest, median, deadline
 
 
 def test_charts_have_round_bounds_that_hold_all_values() -> None:

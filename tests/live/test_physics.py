@@ -74,10 +74,12 @@ def test_it_runs_pauses_steps_and_goes_on(page: Connection) -> None:
     page.send(Pause(True))
     until(lambda: shared.paused)
     rows = shared.rows
-    page.send(Step(3))
-    until(lambda: shared.rows == rows + 3)
+    page.send(Step(300))  # more than one burst
+    until(lambda: shared.rows == rows + 300)
+    page.send(Step(1))
+    until(lambda: shared.rows == rows + 301)
     page.send(Pause(False))
-    until(lambda: shared.rows > rows + 10)
+    until(lambda: shared.rows > rows + 310)
     log = shared.view()
     assert log.time[5] == pytest.approx(0.005)
     assert (log.q[: log.rows, 2] > 0.5).all()
