@@ -177,6 +177,9 @@ class Lab:
 
     def _ended(self, running: Running, end: str) -> None:
         running.end = end
+        if end == "finished" and running.untouched:  # nobody would miss it
+            self.restart()
+            return
         self.alarm = running.verdict()
         if (panel := self.drivers.panel) is not None:
             panel.show_end(running.headline(), self.alarm)

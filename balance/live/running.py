@@ -52,6 +52,11 @@ class Running:
         self.config = config
         self.pushes = make_pushes(config, self.robot)
 
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody has done anything to the robot."""
+        return not self.pushes and not self.config.controller.gain_changes
+
     def snapshot(self) -> Snapshot:
         """The session so far."""
         rows = self.shared.rows

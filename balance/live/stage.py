@@ -134,8 +134,9 @@ class Stage:
         camera.position = target + height * np.array([1.5, -1.05, 0.36])
         camera.fov = 0.66
         for client in self._server.get_clients().values():
-            client.camera.look_at = camera.look_at
+            # In this order: a new position carries the point looked at along.
             client.camera.position = camera.position
+            client.camera.look_at = camera.look_at
 
 
 def _gradient(top: Colour, horizon: Colour) -> NDArray[np.uint8]:

@@ -85,7 +85,9 @@ def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
             page = open_page(browser, lab.port)
             page.get_by_role("button", name="Push", exact=True).wait_for()
             the_page_loads_and_the_canvas_is_not_empty(page)
+            a_click_on_a_link_chooses_the_body(page)
             a_push_by_button_moves_the_robot_and_it_recovers(page)
+            a_fall_says_why_and_offers_to_begin_anew(page)
             a_slider_changes_the_gain_in_use(page)
             a_second_page_watches_without_controls(browser, lab)
             what_is_saved_repeats_the_session(page, tmp_path)
@@ -112,6 +114,28 @@ def until(condition: Any, seconds: float = PATIENCE_S) -> None:
 
 def press(page: Any, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def row(page: Any, label: str) -> Any:
+    """The line of the panel with this label."""
+    return page.get_by_text(label, exact=True).locator("xpath=ancestor::*[.//input][1]")
+
+
+def set_number(page: Any, label: str, value: str) -> None:
+    field = row(page, label).locator("input").last
+    field.fill(value)
+    field.press("Enter")
+
+
+def time_of(page: Any) -> float:
+    return float(figure(page, "time").split()[0])
+
+
+def reset(page: Any) -> None:
+    """Begin anew, and see it: the figure for the time falls."""
+    before = time_of(page)
+    press(page, "Reset")
+    until(lambda: time_of(page) < before)
 
 
 def open_tab(page: Any, name: str) -> None:
@@ -162,15 +186,47 @@ def colours(page: Any) -> int:
     return int(count)
 
 
+def body(page: Any) -> str:
+    return str(row(page, "Body").locator("input").first.input_value())
+
+
+def a_click_on_a_link_chooses_the_body(page: Any) -> None:
+    assert body(page) == "hip"
+    scene = page.locator("canvas").first.bounding_box()
+    until(lambda: page.mouse.click(*trunk_in(scene)) or body(page) == "trunk")
+    open_tab(page, "World")  # and back: the choice belongs to the lab, not to the tab
+    open_tab(page, "Push")
+    assert body(page) == "trunk"
+
+
+def trunk_in(scene: Any) -> tuple[float, float]:
+    """Where the first camera sees the trunk: in the middle, a third from the top."""
+    return scene["x"] + 0.5 * scene["width"], scene["y"] + 0.34 * scene["height"]
+
+
 def a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
+    reset(page)
     assert figure(page, "last push") == "none"
     before = chart_peak(page, "CoM error [mm]")
     press(page, "The paper's push")
     until(lambda: "N s" in figure(page, "last push"))
     until(lambda: chart_peak(page, "CoM error [mm]") > before + 10.0)  # mm
-    started = float(figure(page, "time").split()[0])
-    until(lambda: float(figure(page, "time").split()[0]) > started + 1.5)
-    assert page.get_by_text("The session is over").count() == 0
+    started = time_of(page)
+    until(lambda: time_of(page) > started + 1.5)
+    assert page.get_by_role("dialog").count() == 0
+
+
+def a_fall_says_why_and_offers_to_begin_anew(page: Any) -> None:
+    set_number(page, "Impulse [N s]", "60")  # half as much again as ankles can catch
+    until(lambda: "150 % of the ankle limit" in page.inner_text("body"))
+    press(page, "Push")
+    page.get_by_text("The robot fell", exact=True).wait_for()
+    dialog = page.get_by_role("dialog")
+    assert re.search(r"The robot fell at .* s: .*Reset begins anew", dialog.inner_text())
+    dialog.get_by_role("button", name="Reset", exact=True).click()
+    dialog.wait_for(state="hidden")
+    until(lambda: figure(page, "last push") == "none")
+    set_number(page, "Impulse [N s]", "12")
 
 
 def a_slider_changes_the_gain_in_use(page: Any) -> None:
@@ -192,19 +248,20 @@ def a_second_page_watches_without_controls(browser: Any, lab: Command) -> None:
 
 def what_is_saved_repeats_the_session(page: Any, results: Path) -> None:
     open_tab(page, "Keep")
-    name = page.get_by_text("Name", exact=True).locator("xpath=ancestor::*[.//input][1]//input")
+    name = row(page, "Name").locator("input")
     name.fill("../mine")
     press(page, "Save config")
     page.get_by_text("is no name for a result").first.wait_for()
     assert list(results.iterdir()) == []
     name.fill("mine")
-    press(page, "Reset")  # a short session is soon repeated
-    until(lambda: float(figure(page, "time").split()[0]) < 1.0)
+    reset(page)  # a short session is soon repeated
     open_tab(page, "Push")
     press(page, "Push")
     until(lambda: "12.0 N s" in figure(page, "last push"))
-    until(lambda: float(figure(page, "time").split()[0]) > 1.0)
+    pushed = time_of(page)
+    until(lambda: time_of(page) > pushed + 0.2)
     press(page, "Pause")
+    until(lambda: figure(page, "real time") == "paused")
     open_tab(page, "Keep")
     press(page, "Save config")
     until(lambda: (results / "mine.yaml").is_file())
@@ -221,13 +278,12 @@ def what_is_saved_repeats_the_session(page: Any, results: Path) -> None:
 
 def closing_the_page_stops_nothing(browser: Any, lab: Command, page: Any) -> None:
     press(page, "Play")
-    before = float(figure(page, "time").split()[0])
+    before = time_of(page)
     page.close()
-    time.sleep(1.0)
     assert lab.process.poll() is None
     new = open_page(browser, lab.port)
     new.get_by_role("button", name="Push", exact=True).wait_for()
-    assert float(figure(new, "time").split()[0]) > before
+    until(lambda: time_of(new) > before)
     new.close()
 
 
@@ -244,7 +300,8 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
     try:
         page = open_page(browser, command.port)
         page.get_by_text("Time [s]").wait_for()
-        until(lambda: re.match(r"\d", figure(page, "time")) is not None)
+        set_number(page, "Time [s]", "0.1")
+        until(lambda: figure(page, "time") == "0.10 s")  # and it stays there
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()

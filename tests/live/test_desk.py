@@ -77,6 +77,33 @@ def test_every_robot_can_be_chosen_and_pushed(desk: Desk, robot: str) -> None:
     assert desk.push(model, desk.dial()).body == model.push_body
 
 
+def test_choices_that_make_no_session_are_taken_back(desk: Desk, toro: Robot) -> None:
+    desk.set("friction", 0.4)
+    desk.accept()
+    accepted = desk.config()
+    desk.choose_body(toro, "trunk")
+    desk.set("impulse", 30.0)
+    desk.set("friction", 0.1)
+    desk.set("delay", 8.0)
+    desk.choose("robot", "talos")
+    desk.choose("engine", "mujoco")
+    desk.take_back()
+    assert desk.config() == accepted
+    assert desk.numbers["friction"] == 0.4
+    assert (desk.chosen("robot"), desk.chosen("engine")) == ("toro", "pinocchio")
+    assert desk.push(toro, desk.dial()).body == "trunk"  # pushes are not concerned
+    assert desk.numbers["impulse"] == 30.0
+
+
+def test_gains_outlive_a_choice_that_is_taken_back(desk: Desk) -> None:
+    gains = desk.base.controller.gains.model_copy(update={"K_P": 1234.0})
+    desk.set_gains(gains)
+    desk.choose("law", "ott2011")
+    desk.take_back()
+    assert desk.config().controller.gains.K_P == 1234.0
+    assert desk.config().controller.law == "momentum"
+
+
 def test_another_robot_begins_with_its_own_world(desk: Desk) -> None:
     desk.set("delay", 8.0)
     desk.set("friction", 0.1)

@@ -18,6 +18,7 @@ from balance.cli import app
 from balance.errors import BalanceError, InputError, MissingExtraError
 from balance.live.drivers import Drivers, same_origin
 from balance.live.lab import Lab
+from balance.live.messages import Ended
 from balance.live.server import open_server
 
 
@@ -91,9 +92,26 @@ def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Pat
         ticks_until(lambda: lab.running is not first and not lab.alarm)
         lab.do(lambda: lab.desk.choose("law", "no such law"))  # told, not raised
         lab.tick()
+        a_refused_choice_is_taken_back(lab, ticks_until)
+        an_error_of_the_law_is_shown_until_the_next_session(lab, ticks_until)
     finally:
         lab.close()
         server.stop()
+
+
+def a_refused_choice_is_taken_back(lab: Lab, ticks_until: Any) -> None:
+    lab.desk.base = lab.desk.base.model_copy(update={"robot": "nobody"})
+    lab.do(lab.restart)
+    ticks_until(lambda: lab.desk.base.robot == "toro")
+    assert not lab.alarm
+
+
+def an_error_of_the_law_is_shown_until_the_next_session(lab: Lab, ticks_until: Any) -> None:
+    lab._hear(Ended("aborted: ZeroDivisionError: a law went wrong"))
+    lab.tick()
+    assert lab.alarm == "Paused: ZeroDivisionError: a law went wrong. Reset begins anew."
+    lab.do(lab.restart)
+    ticks_until(lambda: not lab.alarm)
 
 
 class FakeServer:
