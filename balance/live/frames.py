@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from balance.live.history import SAMPLE_S, SPAN_S
 from balance.live.replay import Replay
 from balance.live.running import Running
 from balance.live.theatre import Theatre
@@ -34,6 +37,16 @@ def draw_replay(theatre: Theatre, replay: Replay) -> None:
     row = replay.advance()
     if replay.time < before:
         history.clear()
+    if not len(history):
+        _fill(theatre, replay, row)
     now = theatre.draw(replay.recording, row)
-    if not len(history) or now.time > history.next_time:
+    if now.time > history.next_time:
         history.add(now, theatre.pushes)
+
+
+def _fill(theatre: Theatre, replay: Replay, row: int) -> None:
+    """Samples of the seconds before a row, after a jump in time."""
+    time = replay.recording.time
+    for moment in np.arange(max(0.0, time[row] - SPAN_S), time[row], SAMPLE_S):
+        now = theatre.observer.at(replay.recording, int(np.searchsorted(time, moment)))
+        theatre.history.add(now, theatre.pushes)

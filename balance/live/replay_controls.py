@@ -20,7 +20,7 @@ class ReplayControls:
     def __init__(self, controls: Controls, replay: Replay) -> None:
         self._controls, self._replay = controls, replay
         self._time = self._time_slider()
-        group = controls.gui.add_button_group("Replay", ("Pause", "Play"))
+        group = controls.gui.add_button_group("Playback", ("Pause", "Play"))
         group.on_click(
             lambda event: controls.do(
                 lambda: setattr(replay, "playing", event.target.value == "Play")
@@ -37,13 +37,14 @@ class ReplayControls:
 
     def _time_slider(self) -> Any:
         replay, history = self._replay, self._controls.lab.theatre.history
-        handle = self._controls.gui.add_slider(
+        handle: Any = self._controls.gui.add_slider(
             "Time [s]", min=0.0, max=max(replay.duration, 0.01), step=0.01, initial_value=0.0
         )
 
         def moved() -> None:
             replay.playing = False
             replay.seek(float(handle.value))
+            handle.value = round(replay.time, 2)  # whatever the replay has put there meanwhile
             history.clear()
 
         self._controls.on_touch(handle, moved)

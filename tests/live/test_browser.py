@@ -300,6 +300,7 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
     try:
         page = open_page(browser, command.port)
         page.get_by_text("Time [s]").wait_for()
+        press(page, "Pause")
         set_number(page, "Time [s]", "0.1")
         until(lambda: figure(page, "time") == "0.10 s")  # and it stays there
         press(page, "Export")

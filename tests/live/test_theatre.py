@@ -13,9 +13,11 @@ import balance
 from balance.experiment import Experiment, Log
 from balance.live.corner import corner_html
 from balance.live.desk import Desk
+from balance.live.frames import draw_replay
 from balance.live.gusts import Gusts
 from balance.live.messages import Started
 from balance.live.overlays import LAYERS
+from balance.live.replay import Replay
 from balance.live.running import Running
 from balance.live.server import open_server
 from balance.live.shared_log import ROWS, SharedLog
@@ -90,6 +92,20 @@ def test_the_theme_and_another_robot_can_be_chosen(theatre: Theatre) -> None:
     theatre.set_look("transparent")
     theatre.draw(recording, 50)
     assert theatre.pushes == ()
+
+
+def test_a_jump_in_a_replay_shows_the_seconds_before_it(theatre: Theatre) -> None:
+    recording = short_recording()
+    theatre.use(recording.robot, Experiment(recording.config).controller.path, recording.pushes)
+    replay = Replay(recording, Path("result"))
+    replay.playing = False
+    replay.seek(0.2)
+    draw_replay(theatre, replay)
+    time, mark, _, error, _ = theatre.history.series("com_error")
+    np.testing.assert_allclose(time + 0.16, [0.0, 0.04, 0.08, 0.12, 0.16], atol=2e-3)  # s
+    rows = [0, 40, 80, 120, 160]
+    np.testing.assert_allclose(error, 1e3 * recording.com_error[rows, 1], atol=0.5)  # mm
+    assert mark.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]  # pushed at 0.05 s
 
 
 def test_words_from_files_cannot_become_markup() -> None:
