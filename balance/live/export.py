@@ -32,7 +32,8 @@ def export_html(
     law = make_controller(recording.config, robot)
     server = open_server("127.0.0.1", 0)
     try:
-        stage = Stage(server, theme)
+        # A page pales while it loads the picture of the surroundings, anew in each round.
+        stage = Stage(server, theme, surroundings=False)
         stage.look_at(robot)
         view = RobotView(server, robot)
         observer = Observer(robot, law.path)

@@ -29,6 +29,10 @@ class Theme:
     section: Colour
     shadow: float
     ambient: float
+    soft: float
+    """Light of the sky, beside that of the surroundings."""
+    alone: float
+    """Light of the sky without surroundings."""
     sun: float
 
 
@@ -41,6 +45,8 @@ LIGHT = Theme(
     section=(190, 199, 209),
     shadow=0.28,
     ambient=0.4,
+    soft=0.55,
+    alone=2.4,
     sun=1.5,
 )
 DARK = Theme(
@@ -52,6 +58,8 @@ DARK = Theme(
     section=(58, 70, 88),
     shadow=0.55,
     ambient=0.3,
+    soft=0.4,
+    alone=1.6,
     sun=1.7,
 )
 
@@ -59,8 +67,8 @@ DARK = Theme(
 class Stage:
     """Floor, sky and lamps; the same for every robot."""
 
-    def __init__(self, server: viser.ViserServer, theme: Theme) -> None:
-        self._server = server
+    def __init__(self, server: viser.ViserServer, theme: Theme, surroundings: bool = True) -> None:
+        self._server, self._surroundings = server, surroundings
         self.floor = True
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
@@ -80,7 +88,9 @@ class Stage:
             show_share_button=False,
             brand_color=theme.brand,
         )
-        scene.configure_environment_map("studio", environment_intensity=theme.ambient)
+        scene.configure_environment_map(
+            "studio" if self._surroundings else None, environment_intensity=theme.ambient
+        )
         # A spot has one shadow map, a directional light three: too many without a graphics card.
         scene.add_light_spot(
             "/stage/sun",
@@ -96,7 +106,7 @@ class Stage:
             "/stage/sky",
             sky_color=(255, 255, 255),
             ground_color=theme.floor,
-            intensity=0.4 if theme.dark else 0.55,
+            intensity=theme.soft if self._surroundings else theme.alone,
         )
         self._floor = scene.add_grid(
             "/stage/floor",

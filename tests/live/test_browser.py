@@ -309,6 +309,10 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         film = browser.new_page(viewport=SIZE)
         film.goto((results / "mine" / "replay.html").as_uri())
         film.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
+        until(lambda: colours(film) > 50)
+        # viser lets a page that still loads be pale.
+        opacity = "document.querySelector('canvas').style.opacity"
+        until(lambda: film.evaluate(opacity) in ("", "1"))
         film.close()
     finally:
         command.stop()
