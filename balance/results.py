@@ -139,14 +139,15 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
     robot = simulated_robot(robot_of(config, robot_folders), config)
     try:
         table = pq.read_table(folder / "log.parquet")
-    except (pa.ArrowException, OSError) as error:
+        known = set(table.column_names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise ResultError(f"{folder / 'log.parquet'} cannot be read: {reason}") from None
     arrays: dict[str, Any] = {}
     for attribute, names in _blocks(robot, config.state == "estimated"):
         if attribute == "cop":  # follows from the contact wrenches
             continue
-        missing = [name for name in names if name not in table.column_names]
+        missing = [name for name in names if name not in known]
         if missing:
             raise ResultError(
                 f"{folder / 'log.parquet'} has no column '{missing[0]}'; it was not written for "

@@ -57,6 +57,12 @@ def damage_truncate(folder: Path) -> None:
     (folder / "log.parquet").write_bytes(data[: len(data) // 2])
 
 
+def damage_name(folder: Path) -> None:
+    """A column's name with a byte that begins no character."""
+    data = (folder / "log.parquet").read_bytes()
+    (folder / "log.parquet").write_bytes(data.replace(b"lowest_body", b"lowest\xf1body"))
+
+
 def damage_column(folder: Path) -> None:
     table = pq.read_table(folder / "log.parquet").drop_columns(["q_left_knee"])
     pq.write_table(table, folder / "log.parquet")
@@ -83,7 +89,15 @@ def damage_log(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [damage_truncate, damage_column, damage_type, damage_summary, damage_config, damage_log],
+    [
+        damage_truncate,
+        damage_name,
+        damage_column,
+        damage_type,
+        damage_summary,
+        damage_config,
+        damage_log,
+    ],
 )
 def test_a_damaged_folder_is_refused_with_one_sentence(folder: Path, damage) -> None:  # type: ignore[no-untyped-def]
     damage(folder)
