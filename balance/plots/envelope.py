@@ -60,7 +60,7 @@ def envelope_figure(
                 axes.set_rmax(top)
         unit = "N s" if in_Ns else "fraction of the ankle limit"
         figure.suptitle(f"{title}: largest push [{unit}]", x=0.01, ha="left", parse_math=False)
-        _legend(figure, names)
+        _legend(figure, names, columns=4 if width == WIDE else 2)
     return figure
 
 
@@ -126,14 +126,14 @@ def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, A
     return np.radians(azimuth), values
 
 
-def _legend(figure: Figure, names: Sequence[str]) -> None:
+def _legend(figure: Figure, names: Sequence[str], columns: int) -> None:
     handles = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
     handles += [
         Line2D([], [], **style, label="variant")
         for name, style in zip(names, styles(names), strict=True)
         if name
     ]
-    legend = figure.legend(handles=handles, loc="outside lower left", ncols=4)
+    legend = figure.legend(handles=handles, loc="outside lower left", ncols=columns)
     for text, name in zip(legend.get_texts()[1:], [n for n in names if n], strict=True):
         # A user's name may start with _ or hold $, which mean something to matplotlib.
         text.set_text(name)
