@@ -74,10 +74,13 @@ def _judge_refusal(kind: str, message: str, touched: list[str]) -> str:
         return "refused without a sentence"
     if any(not line.startswith("  ") for line in lines[1:]):  # a list may follow: known laws
         return "refused with more than one sentence"
-    files = {"robot": "mine.yaml", "urdf": "mine.yaml", "result folder": "run"}
-    name = files.get(kind, f"{kind}.yaml" if kind not in ("command line", "study folder") else "")
-    if name not in message:
-        return f"the sentence does not name the file {name}"
+    # A robot may also be refused because the experiment does not fit it.
+    fits = ("mine.yaml", "toro_push.yaml")
+    files = {"robot": fits, "urdf": fits, "result folder": ("run",)}
+    unnamed = kind in ("command line", "study folder")
+    names = files.get(kind, ("",) if unnamed else (f"{kind}.yaml",))
+    if not any(name in message for name in names):
+        return f"the sentence does not name the file {names[0]}"
     return ""
 
 
