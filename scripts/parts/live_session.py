@@ -59,7 +59,7 @@ def drive(lab: WatchedLab, runs: int) -> None:
                 lab.send(Push(lab.desk.paper_push))
             elif lab.running.pushes and lab.running.shared.rows >= SAVE_AT:
                 lab.saving = True
-                getattr(lab, "keeper", lab).save_run("session")
+                lab.keeper.save_run("session")
 
 
 def saved(journal: Path) -> list[str]:
