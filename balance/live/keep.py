@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from copy import copy
 from pathlib import Path
 
@@ -50,10 +52,14 @@ def save_config(snapshot: Snapshot, results: Path, name: str) -> Path:
     count = 2
     while path.exists():
         path, count = safe_child(results, f"{name.strip() or 'live'}-{count}", ".yaml"), count + 1
+    work = path.with_name(f".{path.name}.part")
     try:
         results.mkdir(parents=True, exist_ok=True)
-        path.write_text(_commented(snapshot.config), encoding="utf-8")
+        work.write_text(_commented(snapshot.config), encoding="utf-8")
+        os.replace(work, path)  # whole or not at all
     except OSError as error:
+        with contextlib.suppress(OSError):
+            work.unlink(missing_ok=True)
         raise FileError(f"cannot write {path}: {error.strerror or error}") from None
     return path
 

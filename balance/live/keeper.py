@@ -27,14 +27,14 @@ class Keeper:
 
     def save_run(self, name: str) -> None:
         """Write a result folder of the session since the last reset."""
-        if self._lab.running is not None:
-            snapshot, results = self._lab.running.snapshot(), self._lab.results
+        snapshot, results = self._lab.snapshot(), self._lab.results
+        if snapshot is not None:
             self._keep("Run", lambda: keep.save_run(snapshot, results, name))
 
     def save_config(self, name: str) -> None:
         """Write the experiment that repeats the session since the last reset."""
-        if self._lab.running is not None:
-            snapshot, results = self._lab.running.snapshot(), self._lab.results
+        snapshot, results = self._lab.snapshot(), self._lab.results
+        if snapshot is not None:
             self._keep("Config", lambda: keep.save_config(snapshot, results, name))
 
     def export(self, kind: str) -> None:

@@ -23,7 +23,7 @@ from balance.live.messages import Changed, Command, Ended, Event, Refused, Speed
 from balance.live.panel import Panel
 from balance.live.physics_process import PhysicsProcess
 from balance.live.replay import Replay
-from balance.live.running import Running
+from balance.live.running import Running, Snapshot
 from balance.live.safe_names import safe_child
 from balance.live.theatre import Theatre
 from balance.results import load_recording
@@ -139,6 +139,16 @@ class Lab:
         """Give the physics process a command."""
         if self.physics is not None:
             self.physics.send(command)
+
+    def snapshot(self) -> Snapshot | None:
+        """The session so far, None if there is none.
+
+        The physics tells of a push or change before it publishes rows that feel it: whoever counts
+        rows first and listens then knows all that led to them.
+        """
+        running, rows = self.running, 0 if self.running is None else self.running.shared.rows
+        self._listen()
+        return None if running is None else running.snapshot(rows)
 
     def _listen(self) -> None:
         if self.physics is None:

@@ -130,15 +130,12 @@ class Physics:
         if self._session is None or self._shared is None or self._ended:
             return
         log, began = self._shared.log, clock.perf_counter()
-        before = self._session.config
         for _ in range(self._due(log.rows, began)):
             self._advance()
             self._steps -= self._paused
             if self._ended or clock.perf_counter() - began > BURST_S:
                 break
         self._shared.header[BUSY] += clock.perf_counter() - began
-        if self._session.config is not before:
-            self._tell(Changed(self._session.config))
 
     def _due(self, rows: int, now: float) -> int:
         """Control periods to simulate now."""
@@ -154,13 +151,15 @@ class Physics:
     def _advance(self) -> None:
         assert self._session is not None
         assert self._shared is not None
-        log = self._shared.log
+        log, before = self._shared.log, self._session.config
         row = log.rows
         try:
             over = self._session.advance(log)
             end = self._session.experiment.end
         except Exception as error:  # noqa: BLE001  whatever a law raises must not end the lab
             over, end = True, f"aborted: {type(error).__name__}: {error}"
+        if self._session.config is not before:  # told before any row that feels it is published
+            self._tell(Changed(self._session.config))
         if log.rows > row:
             header = self._shared.header
             header[MISSES] += log.control_time[row] > self._session.config.control_period_s

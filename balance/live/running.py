@@ -57,9 +57,8 @@ class Running:
         """Whether nobody has done anything to the robot."""
         return not self.pushes and not self.config.controller.gain_changes
 
-    def snapshot(self) -> Snapshot:
-        """The session so far."""
-        rows = self.shared.rows
+    def snapshot(self, rows: int) -> Snapshot:
+        """The session up to ``rows`` control periods, of whose pushes and gains it knows."""
         config = repeatable(self.config, rows)
         return Snapshot(
             config, self.shared.log, rows, self.end, self.shared.busy_s, self._robot_folders

@@ -90,10 +90,13 @@ class Session:
 def repeatable(config: ExperimentConfig, rows: int) -> ExperimentConfig:
     """The configuration of a session's first ``rows`` control periods.
 
-    A push or change that is still under way at the end is let run out.
+    A push that is still under way at the end is let run out; what begins later is left out.
     """
-    ends = [rows * config.control_period_s]
-    ends += [item.time_s + getattr(item, "duration_s", 0.0) for item in config.pushes]
-    if config.pushes:
-        ends.append(config.pushes[-1].time_s + config.control_period_s)
-    return config.model_copy(update={"duration_s": max(ends)})
+    period, law = config.control_period_s, config.controller
+    before = (rows - 0.5) * period  # rounding aside
+    pushes = tuple(item for item in config.pushes if item.time_s < before)
+    changes = tuple(change for change in law.gain_changes if change.time_s < before)
+    ends = [rows * period]
+    ends += [item.time_s + max(getattr(item, "duration_s", 0.0), period) for item in pushes]
+    law = law.model_copy(update={"gain_changes": changes})
+    return config.model_copy(update={"duration_s": max(ends), "pushes": pushes, "controller": law})

@@ -77,6 +77,20 @@ def test_what_is_under_way_at_the_end_is_let_run_out() -> None:
     assert config.stop_after_fall_s == AFTER_FALL_S
 
 
+def test_what_begins_after_the_end_is_left_out() -> None:
+    """A push that came while the session was being saved is none of its rows'."""
+    session = Session(short("toro_push"))
+    log = Log(session.config.model_copy(update={"duration_s": 0.1}), session.experiment.robot)
+    advanced(session, log, 20)
+    session.push(PUSH, log)
+    session.change_gains(Gains(K_P=3000, K_D=4, K_R=300, D=10))
+    advanced(session, log, 1)
+    at_push, after = (repeatable(session.config, rows) for rows in (20, 21))
+    assert at_push.duration_s == pytest.approx(0.02)
+    assert not at_push.pushes and not at_push.controller.gain_changes
+    assert len(after.pushes) == len(after.controller.gain_changes) == 1
+
+
 def test_a_push_on_an_unknown_body_changes_nothing() -> None:
     session = Session(short("toro_push"))
     log = Log(session.config.model_copy(update={"duration_s": 0.1}), session.experiment.robot)
