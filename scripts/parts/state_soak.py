@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from parts.tables import stamp, write_table
+from threadpoolctl import threadpool_limits
 
 import balance
 from balance.config import LAWS
@@ -86,7 +87,9 @@ def soak_states(
     jobs = [(robot, law, seed, block) for block in blocks for robot in robots for law in laws]
     missing = [job for job in jobs if job not in done]
     LOG.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(workers) as pool, open(LOG, "a", encoding="utf-8") as file:
+    # One thread each: the workers share the cores.
+    limited = {"initializer": threadpool_limits, "initargs": (1,)}
+    with ProcessPoolExecutor(workers, **limited) as pool, open(LOG, "a", encoding="utf-8") as file:
         for future in as_completed([pool.submit(run_block, job) for job in missing]):
             found = future.result()
             file.write(json.dumps(found) + "\n")
