@@ -160,6 +160,13 @@ def test_a_wrong_answer_is_found_out_and_replaced(shift: float) -> None:
         np.testing.assert_allclose(solution.x, least_distance(qp), atol=1e-6)
 
 
+@pytest.mark.parametrize(("shift", "status"), [(1e-7, 0), (0.1, 2), (np.nan, 2)])
+def test_the_fallback_is_checked_too(shift: float, status: int) -> None:
+    qp = random_program(np.random.default_rng(7))
+    solution = CertifiedSolver(WrongSolver(np.nan), WrongSolver(shift)).solve(qp)
+    assert solution.status is QPStatus(status)
+
+
 def test_a_sequence_of_programs_is_solved_from_the_last_active_set() -> None:
     """The rows stay the same objects, as in a control loop; so DAQP is told of H and g alone."""
     rng = np.random.default_rng(8)
