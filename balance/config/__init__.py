@@ -22,6 +22,7 @@ from balance.config.laws import (
     Setpoint,
     VirtualModelLaw,
     WholeBodyLaw,
+    WrenchLawBase,
     WrenchQP,
 )
 from balance.config.plant import Plant
@@ -49,6 +50,7 @@ __all__ = [
     "Setpoint",
     "VirtualModelLaw",
     "WholeBodyLaw",
+    "WrenchLawBase",
     "WrenchQP",
     "find_config",
     "gain_matrix",

@@ -163,7 +163,17 @@ class LawBase(Strict):
         return changes
 
 
-class MomentumLaw(LawBase):
+class WrenchLawBase(LawBase):
+    """A law that asks for a wrench at the CoM and shares it among the contacts.
+
+    ``contact_return`` is the stiffness that brings a contact back which slipped while it bore
+    little, as a share of that of critical damping: with 0 it stays where it came to rest.
+    """
+
+    contact_return: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class MomentumLaw(WrenchLawBase):
     """The momentum-based balancing law.
 
     With ``tracking`` no term is neglected: the momentum of a moving setpoint is fed forward, and
@@ -174,13 +184,13 @@ class MomentumLaw(LawBase):
     tracking: bool = False
 
 
-class OttLaw(LawBase):
+class OttLaw(WrenchLawBase):
     """PD on CoM and base orientation with the velocities of both in place of the momentum."""
 
     law: Literal["ott2011"]
 
 
-class VirtualModelLaw(LawBase):
+class VirtualModelLaw(WrenchLawBase):
     """Virtual springs and dampers at the base."""
 
     law: Literal["virtual_model"]

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
+from balance.config import ExperimentConfig, WrenchLawBase
 from balance.controllers.contact_damping import ContactDamping
 from balance.controllers.distribution import make_distribution
 from balance.controllers.gains import gain_matrices
@@ -17,6 +17,7 @@ from balance.controllers.output import ControlOutput, ControlStatus
 from balance.controllers.posture import PostureImpedance
 from balance.controllers.setpoints import Desired, SetpointPath
 from balance.controllers.support import Support
+from balance.errors import ConfigError
 from balance.qp import QPStatus
 from balance.robots import Robot
 
@@ -28,13 +29,15 @@ class WrenchLaw(BalancingLaw):
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = config.controller
+        if not isinstance(law, WrenchLawBase):
+            raise ConfigError(f"controller.law is '{law.law}', which shares no wrench")
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         super().__init__(law, robot, self.distribution.solver)
         self.robot, self.support = robot, Support(robot)
         self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)
         impedance = law.impedance or robot.impedance
         self.posture = PostureImpedance(robot, impedance.frequency_hz, impedance.damping_ratio)
-        self.contact_damping = ContactDamping(self.support, law.contact_damping)
+        self.contact_damping = ContactDamping(self.support, law.contact_damping, law.contact_return)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
         self._limits = robot.effort_limits
