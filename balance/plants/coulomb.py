@@ -59,7 +59,7 @@ class CoulombSolver:
     ) -> tuple[Array, float]:
         models, datas = self._cone(tuple(mu.tolist()))
         result.setConstraintImpulseGuess(guess)
-        # Pinocchio 4.1 leaves 32 bytes behind for each such operator, 4 MB in an hour of hard pushes;
+        # Pinocchio 4.1 leaves 32 bytes behind for each such operator, 4 MB in an hour of pushes;
         # the sparse one leaves none, but takes twice as long.
         solver.solve(pin.DelassusOperatorDense(delassus), g, models, datas, settings, result)
         impulses = np.array(result.retrieveConstraintImpulses())
