@@ -10,11 +10,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from balance.bench.report import Figure
-from balance.bench.states import EXPERIMENT
 from balance.config import load_config
+from balance.errors import BalanceError
 from balance.experiment import Experiment, no_garbage_collection
+from balance.falls import lost_posture
 from balance.plants.interface import BodyImpulse
 
+EXPERIMENT = "toro_damped"  # does not fall, however often it is hit
 HIT_EVERY_S, HIT_NS = 3.0, 10.0
 LARGEST_GROWTH, LARGEST_LEAK_MB = 1.1, 5.0
 SHARE = 10  # the first and the last of so many parts are compared
@@ -41,6 +43,8 @@ def creep_figures(seconds: float) -> Iterator[Figure]:
             plant.step(output.torques, () if i % each else sides[i // each % 2])
             if i % max(1, steps // SHARE) == 0:
                 memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    if lost_posture(plant.q, float(experiment.robot.q_nominal[2])):
+        raise BalanceError("the robot fell: its last steps are not like its first ones")
     part = max(1, steps // SHARE)
     growth = float(np.median(times[-part:]) / np.median(times[:part]))
     name = f"{seconds:g} s of steps"

@@ -80,7 +80,7 @@ class ContactDamping:
         for (own, J, damper), force in zip(self._contacts, forces, strict=True):
             if force < firm:
                 driven[own] += (1.0 - force / firm) * damper.dot(J.dot(v))
-        if min(forces) < self._light:
+        if self._light and min(forces) < self._light:
             self._pull_back(driven, forces)
         return driven
 
