@@ -47,30 +47,23 @@ class ContactDamping:
     """
 
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
-        surfaces, model = support.robot.soles, support.model
-        rows = [slice(6 * i, 6 * i + 6) for i in range(len(surfaces))]
-        inertias = _apparent_inertias(support)
+        nominal, k = _nominal_contacts(support), len(support.robot.soles)
+        rows = [slice(6 * i, 6 * i + 6) for i in range(k)]
         # Of each contact: its part of stacked wrenches, its Jacobian, which follows the support,
         # and its damper.
         self._contacts = [
             (own, support.J_c[own], rate * Lambda)
-            for own, Lambda in zip(rows, inertias, strict=True)
+            for own, (_, _, _, Lambda) in zip(rows, nominal, strict=True)
+        ]
+        # Of each contact: the pose of its joint, which follows the support, its place there, its
+        # nominal pose, and its spring.
+        self._springs = [
+            (support.data.oMi[joint], place, X_WC, back * (rate / 2.0) ** 2 * Lambda[:, ALONG])
+            for joint, place, X_WC, Lambda in nominal
         ]
         weight = float(np.linalg.norm(support.weight))
-        self._firm = FIRM_SHARE * weight / len(surfaces)
-        self._light = LIGHT_SHARE * weight / len(surfaces) if back and len(surfaces) > 1 else 0.0
-        frames = [model.frames[surface.frame_id] for surface in surfaces]
-        # Of each contact: the pose of its joint, which follows the support, its place there, its
-        # nominal place and its spring.
-        self._springs = [
-            (
-                support.data.oMi[frame.parentJoint],
-                frame.placement * surface.placement,
-                support.data.oMi[frame.parentJoint] * frame.placement * surface.placement,
-                back * (rate / 2.0) ** 2 * Lambda[:, ALONG],
-            )
-            for frame, surface, Lambda in zip(frames, surfaces, inertias, strict=True)
-        ]
+        self._firm = FIRM_SHARE * weight / k
+        self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
 
     def driven(self, wrenches: Array, v: Array) -> Array:
         """The wrenches (6 k,) that the legs are to give: what the law asks of the contacts,
@@ -105,17 +98,19 @@ class ContactDamping:
         return X.translation - nominal.translation, pin.unSkew(R @ nominal.rotation.T), R
 
 
-def _apparent_inertias(support: Support) -> list[Array]:
-    """Lambda_i of every contact (6, 6), in its own frame, in the nominal posture."""
+def _nominal_contacts(support: Support) -> list[tuple[int, pin.SE3, pin.SE3, Array]]:
+    """Of every contact its joint, its place there, and, in the nominal posture, its pose in the
+    world and Lambda_i (6, 6) in its own frame.
+    """
     robot, model = support.robot, support.model
     data = model.createData()
     M = symmetrise(pin.crba(model, data, robot.q_nominal))
     pin.computeJointJacobians(model, data, robot.q_nominal)
-    inertias = []
+    found = []
     for surface in robot.soles:
         frame = model.frames[surface.frame_id]
-        J = pin.getFrameJacobian(
-            model, data, frame.parentJoint, frame.placement * surface.placement, pin.LOCAL
-        )
-        inertias.append(np.linalg.inv(J @ np.linalg.solve(M, J.T)))
-    return inertias
+        joint, place = frame.parentJoint, frame.placement * surface.placement
+        J = pin.getFrameJacobian(model, data, joint, place, pin.LOCAL)
+        Lambda = np.linalg.inv(J @ np.linalg.solve(M, J.T))
+        found.append((joint, place, data.oMi[joint] * place, Lambda))
+    return found
