@@ -8,13 +8,21 @@ what is allowed, and what to do.  The command line prints the message alone and 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+# A line break, but for those of an indented list, and whatever moves a terminal's cursor.
+UNPRINTABLE = re.compile(r"\n(?!  )|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class BalanceError(Exception):
     """Base of every error this package raises on purpose."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        """The sentence; what a user's file or argument brought into it stays on its line."""
+        return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], super().__str__())
 
 
 class ConfigError(BalanceError):

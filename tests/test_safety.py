@@ -98,6 +98,15 @@ def test_yaml_holds_plain_values_only(text: str, tmp_path: Path) -> None:
     assert not Path("pwned").exists()
 
 
+def test_what_a_file_says_cannot_break_the_sentence_that_quotes_it() -> None:
+    """Neither by line breaks nor by sequences that a terminal obeys."""
+    with pytest.raises(FileError) as caught:
+        balance.load_config("text\nmore\r\x1b[31m\u2028end\n")
+    assert "'text\\nmore\\r\\x1b[31m\\u2028end\\n'; valid: " in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert str(ConfigError("known laws are\n  a: one\n  b: two")).count("\n") == 2
+
+
 def test_a_file_without_end_is_not_read_to_its_end() -> None:
     with pytest.raises(FileError, match="does not end"):
         load_yaml_mapping(Path("/dev/zero"))
