@@ -7,6 +7,7 @@ period) and the figures.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import shutil
@@ -39,7 +40,7 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 def check_output(folder: Path, overwrite: bool = False) -> None:
     """Raise unless ``folder`` can be written without destroying anything."""
-    if folder.exists():
+    if os.path.exists(folder):
         if not overwrite:
             raise FileError(
                 f"the output folder {folder} exists; choose another with --out, or give "
@@ -133,7 +134,7 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
     import pyarrow.parquet as pq
 
     folder = Path(folder)
-    if not (folder / "log.parquet").is_file():
+    if not os.path.isfile(folder / "log.parquet"):
         raise ResultError(f"{folder} is not a result folder: it has no log.parquet")
     config = load_config(folder / "config.yaml")
     robot = simulated_robot(robot_of(config, robot_folders), config)

@@ -181,7 +181,7 @@ def robot_files(folders: Sequence[Path] = ()) -> dict[str, Path]:
     """Name and YAML file of every known robot; a user's ``folders`` come before the package's."""
     found: dict[str, Path] = {}
     for folder in [*folders, data_folder("robots")]:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise FileError(f"the robot folder {folder} does not exist")
         files = [*folder.glob("*.yaml"), *(p / "robot.yaml" for p in folder.iterdir())]
         for path in sorted(files):

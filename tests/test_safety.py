@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import balance
 from balance import disk_arrays
+from balance.bench.report import load_report
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
 from balance.experiment import Experiment
 from balance.paths import data_folder
+from balance.plants.render import check_encoder
+from balance.results import check_output, load_recording
 from balance.robots import load_robot
 from balance.schema import load_yaml_mapping, parse_yaml
 from balance.size import check_study_size, recording_bytes
@@ -105,6 +109,26 @@ def test_what_a_file_says_cannot_break_the_sentence_that_quotes_it() -> None:
     assert "'text\\nmore\\r\\x1b[31m\\u2028end\\n'; valid: " in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
     assert str(ConfigError("known laws are\n  a: one\n  b: two")).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda name: balance.load_config(name),
+        lambda name: load_study(SweepConfig, name),
+        lambda name: load_recording(name),
+        lambda name: load_report(Path(name)),
+        lambda name: load_robot("toro", folders=[Path(name)]),
+        lambda name: check_output(Path(name)),
+        lambda name: check_encoder(Path(f"{name}.gif")),
+    ],
+)
+@pytest.mark.parametrize("length", [300, 5000])
+def test_a_name_too_long_for_any_file_system_is_no_crash(
+    take: Callable[[str], object], length: int
+) -> None:
+    with pytest.raises(BalanceError):
+        take(length * "a")
 
 
 def test_a_file_without_end_is_not_read_to_its_end() -> None:

@@ -93,8 +93,9 @@ def _processor() -> str:
 
 def load_report(path: Path) -> Report:
     """The report in a ``bench.json``, or in a folder that holds one."""
-    file = path / "bench.json" if path.is_dir() else path
+    file = path
     try:
+        file = path / "bench.json" if path.is_dir() else path
         content = json.loads(file.read_text(encoding="utf-8"))
         return Report(tuple(Figure(**row) for row in content["figures"]), content["machine"])
     except OSError as error:

@@ -148,7 +148,7 @@ def find_study(path: str | Path) -> Path:
         return path
     folder = data_folder("configs") / "studies"
     shipped = folder / f"{path}.yaml"
-    if not shipped.is_file():
+    if not os.path.isfile(shipped):
         names = [p.stem for p in folder.glob("*.yaml")]
         raise FileError(f"no file or shipped study '{path}'{known_names(str(path), names)}")
     return shipped

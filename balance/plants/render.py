@@ -49,8 +49,14 @@ def check_encoder(path: Path) -> None:
     """Raise now whatever would keep a film from being written to ``path`` after a long run."""
     if path.suffix.lower() not in ENCODING:
         raise FileError(f"a film is an .mp4 or a .gif file; {path} is neither")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+    if os.path.isdir(path) or not os.access(path.parent, os.W_OK) or not path.parent.is_dir():
         raise FileError(f"the film {path} cannot be written; its folder must exist and be writable")
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass  # as it should be
+    except OSError as error:  # too long a name
+        raise FileError(f"the film {path} cannot be written: {error.strerror or error}") from None
     _ffmpeg()
     _film_class().check_drawing()
 
