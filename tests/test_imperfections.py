@@ -96,6 +96,8 @@ def test_delay_shifts_what_the_law_sees() -> None:
         ({"state": False}, "'state' = False"),
         ({"sensors.presets": "default"}, "did you mean 'preset'?"),
         ({"sensors.preset": "noisy"}, "preset"),
+        ({"sensors.preset": {"default": 1}}, "preset"),
+        ({"sensors.preset": ["default"]}, "preset"),
         ({"sensors.encoder_noise_rad": -1.0}, "encoder_noise_rad"),
         ({"sensors.velocity.source": "guessed"}, "'measured' or 'differentiated'"),
     ],

@@ -75,8 +75,9 @@ class Sensors(Strict):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and value.get("preset") in PRESETS:
-            return _merged(PRESETS[value["preset"]], value)
+        preset = value.get("preset") if isinstance(value, Mapping) else None
+        if isinstance(preset, str) and preset in PRESETS:
+            return _merged(PRESETS[preset], value)
         return value
 
 
