@@ -16,7 +16,9 @@ from balance.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
 _NO_BOUND = 1e30  # DAQP's infinity
 _OPTIMAL, _INFEASIBLE, _REFUSED = 1, -1, -100
-_SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "eps_prox": 0.0}
+# Costs that span seven decades, as those of ``capture``, have pivots far below DAQP's own 4e-11 for
+# singular ones: with that it calls feasible programs infeasible.
+_SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "eps_prox": 0.0, "sing_tol": 1e-15}
 
 
 class DaqpSolver:
