@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 from parts.tables import stamp, write_table
 from threadpoolctl import threadpool_limits
@@ -22,12 +23,14 @@ from balance.experiment import Experiment
 from balance.falls import lost_posture
 from balance.metrics import ankle_limit
 from balance.plants.interface import BodyImpulse
+from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
 EVERY_S, LENGTH_S, MOST = 3.0, 0.02, 0.7
 CONFIG, PAPER = "toro_damped", "toro_push"
 BLOCKS = 20
+CREEPING_S = 300.0  # enough to see the feet creep apart
 LEAST_S = 2 * BLOCKS * EVERY_S
 MOST_ERRORS, MOST_GROWTH_MB = 5.0, 5.0  # chance has one coordinate beyond in 300 runs
 
@@ -42,18 +45,26 @@ class Soak:
     memory_mb: Array
     pushes: Array
     """Sizes as shares of the ankle limit, (n,)."""
+    feet: Array
+    """How much further apart the soles are than at first, horizontally, after each push, m."""
     fingerprints: list[str]
     """Of all states after a push up to each one."""
 
 
-def push_soak(config: str, seconds: float, seed: int) -> Soak:
-    """Stand and be pushed; the state after every push goes into the fingerprint."""
-    experiment = Experiment(balance.load_config(config, {"pushes": [], "duration_s": 1.0}))
+def push_soak(config: str, seconds: float, seed: int, **settings: Any) -> Soak:
+    """Stand and be pushed; the state after every push goes into the fingerprint.
+
+    ``settings`` are further keys of the law.
+    """
+    changes = {f"controller.{key}": value for key, value in settings.items()}
+    changes |= {"pushes": [], "duration_s": 1.0}
+    experiment = Experiment(balance.load_config(config, changes))
     plant, law, robot = experiment.plant, experiment.controller, experiment.robot
     rng, dt = np.random.default_rng(seed), plant.dt
     each, height = round(EVERY_S / dt), float(robot.q_nominal[2])
     digest, fell_at = hashlib.sha256(), None
-    postures, memory, sizes, fingerprints = [], [], [], []
+    postures, memory, sizes, feet, fingerprints = [], [], [], [], []
+    apart = _feet_apart(robot, plant.q)
     with threadpool_limits(1), suppress(KeyboardInterrupt):
         while fell_at is None and len(sizes) < round(seconds / EVERY_S):
             angle = rng.uniform(0.0, 2.0 * math.pi)
@@ -73,9 +84,17 @@ def push_soak(config: str, seconds: float, seed: int) -> Soak:
             digest.update(plant.q.tobytes() + plant.v.tobytes())
             postures.append(total / each)
             memory.append(_memory_mb())
+            feet.append(_feet_apart(robot, plant.q) - apart)
             fingerprints.append(digest.hexdigest())
     made = np.array(postures), np.array(memory), np.array(sizes[: len(postures)])
-    return Soak(fell_at, *made, fingerprints)
+    return Soak(fell_at, *made, np.array(feet), fingerprints)
+
+
+def _feet_apart(robot: Robot, q: Array) -> float:
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q)
+    left, right = (sole.pose(data).translation[:2] for sole in robot.soles)
+    return float(np.linalg.norm(left - right))
 
 
 def share(begin: float, end: float) -> float:
@@ -112,8 +131,10 @@ def soak_pushes(seconds: float, seed: int) -> bool:
     heard = signal.SIGINT, signal.default_int_handler
     with ProcessPoolExecutor(2, initializer=signal.signal, initargs=heard) as pool:
         jobs = [pool.submit(push_soak, name, seconds, seed) for name in (CONFIG, CONFIG, PAPER)]
+        creeping = min(seconds, CREEPING_S)
+        jobs.append(pool.submit(push_soak, CONFIG, creeping, seed, contact_return=0.0))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        found, again, paper = (job.result() for job in jobs)
+        found, again, paper, loose = (job.result() for job in jobs)
     moved, error = drift(found.postures)
     grown = found.memory_mb[-1] - found.memory_mb[len(found.memory_mb) // 10]
     both = min(len(found.pushes), len(again.pushes))
@@ -134,6 +155,8 @@ def soak_pushes(seconds: float, seed: int) -> bool:
         ("standard error of that", _mm(error[:3])),
         ("mean joint angles, second half less first, largest", f"{largest:.1e} rad"),
         ("largest of all these differences", f"{relative:.1f} standard errors"),
+        ("feet closer and further apart than at first", _range(found.feet)),
+        (f"the same in {creeping:g} s with `contact_return: 0`", _range(loose.feet)),
         ("memory, last less a tenth in", f"{grown:.2f} MB of {late:.0f} MB"),
         (f"{both * EVERY_S:g} s repeated with the same seed", "identical" if same else "DIFFERENT"),
         (f"fall with the gains of the paper's Table 1, `{PAPER}`", _fall(paper)),
@@ -146,6 +169,10 @@ def soak_pushes(seconds: float, seed: int) -> bool:
 
 def _mm(vector: Array) -> str:
     return ", ".join(f"{1e3 * x:.2f}" for x in vector) + " mm"
+
+
+def _range(lengths: Array) -> str:
+    return f"{1e3 * lengths.min():.1f} to {1e3 * lengths.max():.1f} mm"
 
 
 def _fall(found: Soak) -> str:
