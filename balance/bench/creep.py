@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import time
 from collections.abc import Iterator
@@ -11,12 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from balance.bench.report import Figure
 from balance.config import load_config
-from balance.errors import BalanceError
 from balance.experiment import Experiment, no_garbage_collection
 from balance.falls import lost_posture
 from balance.plants.interface import BodyImpulse
 
-EXPERIMENT = "toro_damped"  # does not fall, however often it is hit
+EXPERIMENT = "toro_damped"  # stands an hour of these hits; with Table 1 it falls
 HIT_EVERY_S, HIT_NS = 3.0, 10.0
 LARGEST_GROWTH, LARGEST_LEAK_MB = 1.1, 5.0
 SHARE = 10  # the first and the last of so many parts are compared
@@ -43,11 +43,11 @@ def creep_figures(seconds: float) -> Iterator[Figure]:
             plant.step(output.torques, () if i % each else sides[i // each % 2])
             if i % max(1, steps // SHARE) == 0:
                 memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    if lost_posture(plant.q, float(experiment.robot.q_nominal[2])):
-        raise BalanceError("the robot fell: its last steps are not like its first ones")
-    part = max(1, steps // SHARE)
+    part, name = max(1, steps // SHARE), f"{seconds:g} s of steps"
     growth = float(np.median(times[-part:]) / np.median(times[:part]))
-    name = f"{seconds:g} s of steps"
+    if lost_posture(plant.q, float(experiment.robot.q_nominal[2])):
+        # Its last steps are not like its first ones; what else was measured is not thrown away.
+        name, growth = f"{name} (the robot fell)", math.inf
     yield Figure(f"{name}, last tenth over first", growth, "1", LARGEST_GROWTH)
     leak = memory[-1] - memory[min(1, len(memory) - 1)]
     yield Figure(f"{name}, growth of memory", leak, "MB", LARGEST_LEAK_MB)

@@ -9,6 +9,7 @@ from balance.config.experiment import (
 )
 from balance.config.laws import (
     LAWS,
+    WRENCH_LAWS,
     CaptureLaw,
     ContactAssumptions,
     GainChange,
@@ -31,6 +32,7 @@ from balance.config.values import gain_matrix
 
 __all__ = [
     "LAWS",
+    "WRENCH_LAWS",
     "CaptureLaw",
     "ContactAssumptions",
     "ExperimentConfig",

@@ -23,6 +23,10 @@ LAWS: dict[str, str] = {
 }
 
 
+WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
+"""Those that share a wrench among the contacts; they have some keys in common."""
+
+
 class Build(Strict):
     """Mass and CoM height of a robot."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from balance.config import LAWS, LawBase, parse_config
+from balance.config import LAWS, WRENCH_LAWS, LawBase, WrenchLawBase, parse_config
 from balance.config.axes import CasesAxis
 from balance.config.compare import CompareConfig, ComparedLaw
 from balance.config.experiment import _set as set_key
@@ -58,10 +58,11 @@ class Compare:
     def _controller(self, law: ComparedLaw) -> dict[str, Any]:
         """The experiment's controller section under another law.
 
-        Keys that only the experiment's own law has are for that law alone.
+        Keys that only the experiment's own law has are for that law alone; those that all wrench
+        laws have are for all of these.
         """
         base = self.config.experiment["controller"]
-        shared = base if base.get("law") == law.law else _shared(base)
+        shared = base if base.get("law") == law.law else _shared(base, law.law)
         tree: dict[str, Any] = {**shared, "law": law.law}
         for key, value in law.set.items():
             set_key(tree, key, value)
@@ -207,6 +208,7 @@ class Compare:
         self.draw(folder.path, pdf)
 
 
-def _shared(controller: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a controller section that every law has."""
-    return {key: value for key, value in controller.items() if key in LawBase.model_fields}
+def _shared(controller: Mapping[str, Any], law: str) -> dict[str, Any]:
+    """The keys of a controller section that every law has, or every law of this kind."""
+    fields = WrenchLawBase.model_fields if law in WRENCH_LAWS else LawBase.model_fields
+    return {key: value for key, value in controller.items() if key in fields}

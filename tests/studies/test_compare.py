@@ -13,7 +13,7 @@ import yaml
 
 from balance.config import LAWS, load_config
 from balance.config.compare import CompareConfig, load_comparison
-from balance.config.laws import LawBase
+from balance.config.laws import WRENCH_LAWS, LawBase, WrenchLawBase
 from balance.errors import ConfigError
 from balance.paths import data_folder
 from balance.studies import session
@@ -121,6 +121,17 @@ def test_keys_of_one_law_alone_stay_with_it(tmp_path: Path, short: dict[str, Any
     shared = set(LawBase.model_fields) - {"gain_changes"}
     theirs = {key: hierarchical.config["controller"].get(key) for key in shared}
     assert theirs == {key: whole_body.config["controller"].get(key) for key in shared}
+
+
+def test_keys_of_the_wrench_laws_are_for_all_of_them() -> None:
+    study = Compare(load_comparison("toro_damped"), "toro_damped", "toro_damped")
+    sections = {name: study._controller(law) for name, law in study.laws.items()}
+    kept = {name for name, section in sections.items() if section.get("contact_return") == 1.0}
+    assert kept == set(WRENCH_LAWS)
+    knowing = {
+        model.model_fields["law"].annotation.__args__[0] for model in WrenchLawBase.__subclasses__()
+    }
+    assert knowing == set(WRENCH_LAWS)
 
 
 @pytest.mark.usefixtures("no_figures")
