@@ -31,7 +31,8 @@ def test_a_row_has_all_metrics_of_the_run(short: dict[str, Any]) -> None:
         k: v for k, v in expected.items() if k not in TIMING
     }
     assert set(TIMING) <= set(columns)
-    assert columns["wall_time_s"] >= columns["cpu_time_s"] > 0.0
+    assert columns["wall_time_s"] > 0.0
+    assert columns["cpu_time_s"] > 0.0  # of another clock: no order between the two is promised
 
 
 def test_summaries_are_flattened_by_name_and_axis() -> None:
