@@ -59,7 +59,7 @@ DARK = Theme(
     shadow=0.55,
     ambient=0.3,
     soft=0.4,
-    alone=1.6,
+    alone=3.6,
     sun=1.7,
 )
 
