@@ -17,11 +17,11 @@ _HOME = {
     "ExperimentConfig": "balance.config",
     "run": "balance.experiment",
     "Experiment": "balance.experiment",
-    "Recording": "balance.recording",
-    "load_recording": "balance.results",
-    "save_recording": "balance.results",
-    "make_controller": "balance.controllers",
-    "ControlOutput": "balance.controllers",
+    "Recording": "balance.recordings.recording",
+    "load_recording": "balance.recordings.results",
+    "save_recording": "balance.recordings.results",
+    "make_controller": "balance.control",
+    "ControlOutput": "balance.control",
     "decoupled_dynamics": "balance.dynamics.decoupled",
     "DecoupledDynamics": "balance.dynamics.decoupled",
     "change_base": "balance.dynamics.base_frame",
@@ -36,15 +36,15 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from balance.config import ExperimentConfig, load_config
-    from balance.controllers import ControlOutput, make_controller
+    from balance.control import ControlOutput, make_controller
     from balance.dynamics.base_frame import BaseChange, change_base
     from balance.dynamics.centroidal_frame import centroidal_frame
     from balance.dynamics.curvature import curvature
     from balance.dynamics.decoupled import DecoupledDynamics, decoupled_dynamics
     from balance.dynamics.gauss import GaussDynamics, gauss_dynamics
     from balance.experiment import Experiment, run
-    from balance.recording import Recording
-    from balance.results import load_recording, save_recording
+    from balance.recordings.recording import Recording
+    from balance.recordings.results import load_recording, save_recording
     from balance.robots import Robot, load_robot
 
 

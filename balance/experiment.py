@@ -14,30 +14,30 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from balance import disk_arrays
 from balance.config import ExperimentConfig
 from balance.config.faults import SensorDropout
-from balance.controllers import Controller, make_controller
-from balance.controllers.output import ControlOutput, ControlStatus
-from balance.controllers.task_law import TaskLaw
-from balance.disk_arrays import detached
-from balance.dropout import DropoutController
+from balance.control import Controller, make_controller
+from balance.control.parts.output import ControlOutput, ControlStatus
+from balance.control.parts.task_law import TaskLaw
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
-from balance.falls import lost_posture
-from balance.ground import ground_motion
-from balance.mismatch import simulated_robot
-from balance.perception import PerceivingController
-from balance.plants import make_plant
-from balance.plants.actuators import ActuatedPlant
-from balance.plants.bookkeeping import BookkeepingPlant
-from balance.plants.faults import FaultyPlant
-from balance.plants.interface import BodyImpulse, Plant
-from balance.pushes import Push, make_pushes
-from balance.recording import Recording, derive
+from balance.recordings import disk_arrays
+from balance.recordings.disk_arrays import detached
+from balance.recordings.falls import lost_posture
+from balance.recordings.recording import Recording, derive
+from balance.recordings.size import check_run_size
 from balance.robots import Robot
-from balance.size import check_run_size
-from balance.stance import robot_of
+from balance.robots.stance import robot_of
+from balance.simulation.bookkeeping import BookkeepingPlant
+from balance.simulation.drives import ActuatedPlant
+from balance.simulation.dropout import DropoutController
+from balance.simulation.faults import FaultyPlant
+from balance.simulation.ground import ground_motion
+from balance.simulation.mismatch import simulated_robot
+from balance.simulation.perception import PerceivingController
+from balance.simulation.plants import make_plant
+from balance.simulation.plants.interface import BodyImpulse, Plant
+from balance.simulation.pushes import Push, make_pushes
 
 Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]

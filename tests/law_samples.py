@@ -11,9 +11,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import LAWS, ExperimentConfig, load_config
-from balance.controllers import Controller, make_controller
-from balance.plants import BodyImpulse, make_plant
+from balance.control import Controller, make_controller
 from balance.robots import Robot
+from balance.simulation.plants import BodyImpulse, make_plant
 
 Array = NDArray[np.float64]
 

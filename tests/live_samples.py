@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import balance
+from balance.app.live.running import Snapshot
 from balance.experiment import Experiment, Log
-from balance.live.running import Snapshot
 
 
 def short_recording(duration_s: float = 0.3) -> balance.Recording:

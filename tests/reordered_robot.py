@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from balance.paths import data_folder
+from balance.config.paths import data_folder
 from balance.robots import Robot, load_robot
 
 Array = NDArray[np.float64]

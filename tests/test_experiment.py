@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from balance.config import ExperimentConfig, load_config, parse_config
-from balance.controllers.output import ControlOutput
+from balance.control.parts.output import ControlOutput
 from balance.errors import BalanceError
 from balance.experiment import Experiment, run
-from balance.recording import Recording
-from balance.results import load_recording, save_recording
+from balance.recordings.recording import Recording
+from balance.recordings.results import load_recording, save_recording
 
 ROWS = ("time", "q", "v", "torques", "wrenches", "contact_wrenches", "com_error", "status")
 

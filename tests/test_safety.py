@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 import balance
-from balance import disk_arrays
-from balance.bench.report import load_report
+from balance.analysis.bench.report import load_report
+from balance.config.paths import data_folder
+from balance.config.schema import load_yaml_mapping, parse_yaml
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
 from balance.experiment import Experiment
-from balance.paths import data_folder
-from balance.plants.render import check_encoder
-from balance.results import check_output, load_recording
+from balance.recordings import disk_arrays
+from balance.recordings.results import check_output, load_recording
+from balance.recordings.size import check_study_size, recording_bytes
 from balance.robots import load_robot
-from balance.schema import load_yaml_mapping, parse_yaml
-from balance.size import check_study_size, recording_bytes
+from balance.simulation.plants.render import check_encoder
 from balance.studies.sweep import Sweep
 
 MESH = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
@@ -146,7 +146,7 @@ def test_a_run_that_asks_for_a_terabyte_is_refused_before_it_starts() -> None:
 
 
 def test_a_run_larger_than_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("balance.size._free_bytes", lambda: 10**6)
+    monkeypatch.setattr("balance.recordings.size._free_bytes", lambda: 10**6)
     with pytest.raises(ConfigError, match=r"for its recording; at most 0\.001 GB"):
         Experiment(balance.load_config("toro_push"))
 

@@ -7,7 +7,7 @@ import pinocchio as pin
 from law_samples import contact_jacobian
 from numpy.typing import NDArray
 
-from balance.controllers.output import ControlOutput
+from balance.control.parts.output import ControlOutput
 from balance.robots import Robot
 
 Array = NDArray[np.float64]

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive
-from balance.schema import Strict
 
 PerJoint = NonNegative | dict[str, NonNegative]
 """One number for all joints, or numbers by joint name and zero for the rest."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import Positive
-from balance.schema import Strict
 
 MAX_CELLS = 10_000_000
 Count = Annotated[int, Field(ge=1, le=MAX_CELLS)]

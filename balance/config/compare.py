@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from balance.config.experiment import find_config, load_config
+from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.studies import Directions, SearchConfig, StudyBase, load_study
 from balance.config.values import Positive
-from balance.schema import Strict, load_yaml_mapping, validate
 
 # A name is also that of a folder, and must not look like the number of a run.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]

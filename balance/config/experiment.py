@@ -15,15 +15,15 @@ from balance.config.faults import Fault
 from balance.config.ground import Ground
 from balance.config.laws import Law
 from balance.config.mismatch import Mismatch
+from balance.config.paths import data_folder
 from balance.config.plant import Plant
 from balance.config.pushes import Push
 from balance.config.ranges import draw_ranges
+from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validate
 from balance.config.sensors import Estimator, Sensors, State
 from balance.config.stance import Stance
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, known_names
-from balance.paths import data_folder
-from balance.schema import Strict, load_yaml_mapping, parse_yaml, validate
 
 MAX_STEPS = 4_000_000
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive, Vector3
-from balance.schema import Strict
 
 MAX_TILT_DEG = 45.0
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from balance.config.schema import Strict
 from balance.config.tasks import FrameTask, check_priorities, check_weights
 from balance.config.values import Gain, NonNegative, Positive, PositiveVector3, Vector3
-from balance.schema import Strict
 
 LAWS: dict[str, str] = {
     "momentum": "momentum-based balancing, Garofalo2015 (38)-(39)",

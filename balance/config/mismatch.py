@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from balance.config.schema import Strict
 from balance.config.values import Positive, Vector3
-from balance.schema import Strict
 
 
 class Link(Strict):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive
-from balance.schema import Strict
 
 
 class Soft(Strict):

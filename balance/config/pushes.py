@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from balance.config.schema import Strict
 from balance.config.values import Direction, NonNegative, Positive, Vector3
-from balance.schema import Strict
 
 
 class PushBase(Strict):

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive
-from balance.schema import Strict
 
 # Noise of good industrial parts: 16-bit encoders; an inertial unit of 0.006 deg/s/sqrt(Hz) and
 # 60 micro-g/sqrt(Hz), calibrated to 0.03 deg/s and 2 milli-g; foot sensors of 0.2 % of the weight.

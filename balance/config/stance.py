@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from balance.config.schema import Strict
 from balance.config.values import Direction, Vector3
-from balance.schema import Strict
 
 
 class PlaneConfig(Strict):

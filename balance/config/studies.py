@@ -17,10 +17,10 @@ from pydantic import Field, model_validator
 from balance.config.axes import Axis
 from balance.config.experiment import _set as set_key
 from balance.config.experiment import find_config
+from balance.config.paths import data_folder
+from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.values import Direction, Positive
 from balance.errors import BalanceError, ConfigError, FileError, known_names
-from balance.paths import data_folder
-from balance.schema import Strict, load_yaml_mapping, validate
 
 MAX_ELEVATION_DEG = 80.0
 

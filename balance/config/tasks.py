@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from balance.config.schema import Strict
 from balance.config.values import Positive
 from balance.errors import known_names
-from balance.schema import Strict
 
 MOTION_TASKS: dict[str, str] = {
     "com": "the CoM follows its path, by K_P and K_D",

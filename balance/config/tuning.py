@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from balance.config.axes import Key
+from balance.config.schema import Strict
 from balance.config.studies import Directions, StudyBase
 from balance.config.values import Positive
-from balance.schema import Strict
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Over = Literal["mean", "worst"]

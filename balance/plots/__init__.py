@@ -12,7 +12,7 @@ from balance.plots.estimation import estimation_figure
 from balance.plots.overlay import com_momentum_overlay, contacts_overlay, torques_overlay
 from balance.plots.style import save
 from balance.plots.torques import torques_figure
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 __all__ = ["draw_overlay", "draw_run"]
 

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from balance.metrics import judge, settling_times
 from balance.plots.marks import axis_handles, headline, label_pushes, mark_pushes, time_axis
 from balance.plots.style import (
     AXIS_COLOURS,
@@ -21,7 +20,8 @@ from balance.plots.style import (
     new_figure,
     styled,
 )
-from balance.recording import Recording
+from balance.recordings.metrics import judge, settling_times
+from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from balance.controllers.output import ControlStatus
-from balance.demand import friction_use
+from balance.control.parts.output import ControlStatus
 from balance.plots.marks import (
     axis_handles,
     cap,
@@ -28,7 +27,8 @@ from balance.plots.marks import (
     time_axis,
 )
 from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, few_ticks, new_figure, styled
-from balance.recording import Recording
+from balance.recordings.demand import friction_use
+from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
 SoleShape = tuple[float, float, float, tuple[tuple[float, float], ...]]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from balance.errors import InputError
 from balance.plots.marks import axis_handles, headline, label_pushes, mark_pushes, time_axis
 from balance.plots.style import AXIS_COLOURS, CAPTION, NARROW, few_ticks, new_figure, styled
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 PANELS = (("position", "mm", 1e3), ("rotation", "mrad", 1e3), ("velocity", "mm/s", 1e3))
 BAND_STDS = 2.0

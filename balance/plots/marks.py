@@ -12,8 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from balance.limiting import NO_ANSWER, limited_moments
-from balance.metrics import judge
 from balance.plots.style import (
     AXIS_COLOURS,
     AXIS_NAMES,
@@ -23,8 +21,10 @@ from balance.plots.style import (
     PUSH_COLOUR,
     PUSH_TEXT_COLOUR,
 )
-from balance.pushes import Push
-from balance.recording import Recording
+from balance.recordings.limiting import NO_ANSWER, limited_moments
+from balance.recordings.metrics import judge
+from balance.recordings.recording import Recording
+from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
 

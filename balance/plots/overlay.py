@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from balance.demand import friction_use
 from balance.plots.com_momentum import QUANTITIES
 from balance.plots.contacts import (
     LABELS,
@@ -35,7 +34,8 @@ from balance.plots.style import (
     styles,
 )
 from balance.plots.torques import limb_panels, mark_torque_limits, torque_share
-from balance.recording import Recording
+from balance.recordings.demand import friction_use
+from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
 Runs = Sequence[tuple[str, Recording]]

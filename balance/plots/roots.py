@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from balance.plots.style import AXIS_COLOURS, CAPTION, QUIET_COLOUR, WIDE, new_figure, styled
 
 if TYPE_CHECKING:
-    from balance.linear.explain import Explanation
+    from balance.analysis.linear.explain import Explanation
 
 Complex = NDArray[np.complex128]
 

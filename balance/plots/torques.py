@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from balance.controllers.output import ControlStatus
+from balance.control.parts.output import ControlStatus
 from balance.plots.limbs import limbs, short_name
 from balance.plots.marks import (
     headline,
@@ -22,7 +22,7 @@ from balance.plots.marks import (
     time_axis,
 )
 from balance.plots.style import DASHES, JOINT_COLOURS, NARROW, few_ticks, new_figure, styled
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
 

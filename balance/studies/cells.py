@@ -9,8 +9,8 @@ from typing import Any
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
-from balance.size import check_study_size
-from balance.stance import robot_of
+from balance.recordings.size import check_study_size
+from balance.robots.stance import robot_of
 from balance.studies.axes import Design
 
 SHOWN = 60  # characters of a value in a message

@@ -13,8 +13,8 @@ from balance.config.compare import CompareConfig, ComparedLaw
 from balance.config.experiment import _set as set_key
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError
-from balance.recording import Recording
-from balance.results import load_recording
+from balance.recordings.recording import Recording
+from balance.recordings.results import load_recording
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells
 from balance.studies.compare_table import LawResult, compare_csv, compare_summary

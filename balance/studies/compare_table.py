@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from balance.config.compare import CompareConfig
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 from balance.studies.limits import DirectionLimits
 from balance.studies.store import Row
 from balance.studies.summary import markdown

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from balance.config.studies import Directions
-from balance.metrics import ankle_limit
+from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
 
 DIGITS = 15  # a push along y shall have no x of 6e-17

@@ -11,7 +11,7 @@ from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError, FileError
 from balance.robots import Robot
-from balance.stance import robot_of
+from balance.robots.stance import robot_of
 from balance.studies.axes import Point, make_design
 from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.directions import Heading, ankle_impulse, from_angles, headings

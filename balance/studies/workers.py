@@ -22,7 +22,7 @@ from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
 
 if TYPE_CHECKING:
-    from balance.recording import Recording
+    from balance.recordings.recording import Recording
 
 LAST_STATES = 200  # of an aborted run are kept whatever the study asks for
 STUCK_S = 30.0  # a run that ignores its time limit for this long is ended with its process
@@ -106,7 +106,7 @@ def execute(task: Task) -> Result:
 
 
 def _robustness_margin(config: ExperimentConfig, robots: Sequence[str]) -> float:
-    from balance.linear.margins import robustness_margin
+    from balance.analysis.linear.margins import robustness_margin
 
     return robustness_margin(config, [Path(folder) for folder in robots])
 
@@ -171,7 +171,7 @@ def _last_states(recording: Recording) -> Recording:
 
 def _packed(recording: Recording) -> bytes:
     """The result folder of a run as a zip file; Parquet is compressed already."""
-    from balance.results import save_recording
+    from balance.recordings.results import save_recording
 
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(buffer, "w") as archive:

@@ -11,8 +11,8 @@ from example_robot_data import robots_loader
 from numpy.typing import NDArray
 
 from balance.dynamics.gauss import GaussDynamics, gauss_dynamics
-from balance.dynamics.gauss_forward import PointForce
-from balance.dynamics.gauss_state import chart_from_pinocchio
+from balance.dynamics.gauss.forward import PointForce
+from balance.dynamics.gauss.state import chart_from_pinocchio
 from balance.rotations import get_chart
 
 Array = NDArray[np.float64]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import random_inertia, random_pose, random_robot, random_robots
 
+from balance.analysis.theory.checks import random_states, relative_difference
 from balance.dynamics.base_frame import change_base
 from balance.dynamics.checks import symmetrise
 from balance.errors import FrameError, InputError, SingularityError
-from balance.theory.checks import random_states, relative_difference
 
 ANALYTIC_TOLERANCE = 1e-9
 DIFFERENCE_TOLERANCE = 1e-6

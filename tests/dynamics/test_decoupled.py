@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import random_robot, random_robots
 
+from balance.analysis.theory.checks import random_states, relative_difference
 from balance.dynamics.checks import symmetrise
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.errors import InputError, SingularityError
 from balance.robots import load_robot
-from balance.theory.checks import random_states, relative_difference
 
 EXPLICIT_TOLERANCE = 1e-10
 DIFFERENCE_TOLERANCE = 1e-6

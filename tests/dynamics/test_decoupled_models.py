@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import random_robot, random_robots
 
+from balance.analysis.theory.checks import random_states, relative_difference
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.generalised_jacobian import generalised_jacobian
 from balance.dynamics.kinetic_energy import kinetic_energy
 from balance.dynamics.ott_model import ott_model
 from balance.errors import FrameError, InputError
-from balance.theory.checks import random_states, relative_difference
 
 TOLERANCE = 1e-9
 

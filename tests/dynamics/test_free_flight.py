@@ -7,12 +7,12 @@ import pinocchio as pin
 import pytest
 from random_robots import random_robot
 
+from balance.analysis.theory.checks import random_states
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.free_flight import free_flight
 from balance.dynamics.kinetic_energy import kinetic_energy
 from balance.dynamics.momentum import centroidal_momentum
 from balance.errors import InputError
-from balance.theory.checks import random_states
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from balance.dynamics.gauss import gauss_dynamics
-from balance.dynamics.gauss_forward import (
+from balance.dynamics.gauss.forward import (
     PointForce,
     applied_force,
     multiplier_acceleration,
     projected_acceleration,
 )
-from balance.dynamics.gauss_state import pinocchio_acceleration
+from balance.dynamics.gauss.state import pinocchio_acceleration
 from balance.rotations import CHARTS, get_chart, skew
 
 Array = NDArray[np.float64]

@@ -9,13 +9,13 @@ from gauss_samples import make_sample, make_tree
 from numpy.typing import NDArray
 
 from balance.dynamics.gauss import gauss_dynamics
-from balance.dynamics.gauss_forward import (
+from balance.dynamics.gauss.forward import (
     PointForce,
     applied_force,
     multiplier_acceleration,
     projected_acceleration,
 )
-from balance.dynamics.gauss_motion import integrate_gauss
+from balance.dynamics.gauss.motion import integrate_gauss
 from balance.errors import ChartError, FrameError, InputError, SingularityError
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ import pytest
 from gauss_samples import Sample, load_talos, make_sample, make_tree
 from numpy.typing import NDArray
 
-from balance.dynamics.gauss_jacobians import BodyJacobians, body_jacobians
-from balance.dynamics.gauss_state import chart_state, pinocchio_from_chart
+from balance.dynamics.gauss.jacobians import BodyJacobians, body_jacobians
+from balance.dynamics.gauss.state import chart_state, pinocchio_from_chart
 from balance.rotations import CHARTS, get_chart, skew
 
 Array = NDArray[np.float64]

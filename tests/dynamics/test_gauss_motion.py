@@ -9,8 +9,8 @@ from gauss_samples import load_talos, make_sample, make_tree
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from balance.dynamics.gauss_motion import integrate_gauss
-from balance.dynamics.gauss_state import pinocchio_from_chart
+from balance.dynamics.gauss.motion import integrate_gauss
+from balance.dynamics.gauss.state import pinocchio_from_chart
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_robots import random_robot, random_robots
 
+from balance.analysis.theory.checks import random_states, relative_difference
 from balance.dynamics.momentum import (
     centroidal_momentum,
     com_wrench_map,
@@ -16,7 +17,6 @@ from balance.dynamics.momentum import (
     wrench_at_com,
 )
 from balance.errors import InputError, SingularityError
-from balance.theory.checks import random_states, relative_difference
 
 ANALYTIC_TOLERANCE = 1e-9
 DIFFERENCE_TOLERANCE = 1e-6

@@ -20,7 +20,7 @@ from unittest import mock
 from fuzz.kinds import KINDS
 from typer.main import get_command
 
-from balance.cli import app, main
+from balance.app.cli import app, main
 from balance.robots import Robot, load_robot
 
 
@@ -141,11 +141,11 @@ def _nothing_runs() -> Iterator[None]:
             "balance.experiment.Experiment.run",
             "balance.studies.session._run",
             "balance.studies.tuning.study.Tuning.resume",
-            "balance.theory.residual_table",
-            "balance.live.server.open_server",
-            "balance.live.export.export_html",
-            "balance.linear.explain.explain",
-            "balance.bench.run.bench",
+            "balance.analysis.theory.residual_table",
+            "balance.app.live.server.open_server",
+            "balance.app.live.export.export_html",
+            "balance.analysis.linear.explain.explain",
+            "balance.analysis.bench.run.bench",
         ):
             stack.enter_context(mock.patch(place, accepted))
         for place in ("balance.plots.draw_run", "balance.plots.draw_overlay"):
@@ -155,8 +155,8 @@ def _nothing_runs() -> Iterator[None]:
         # Measuring a robot takes reading all its meshes.
         stack.enter_context(mock.patch("balance.robots.Robot.height", return_value=1.0))
         # What is the same for every mutant is made once.
-        stack.enter_context(mock.patch("balance.cli.app", _command()))
-        stack.enter_context(mock.patch("balance.stance.load_robot", _load_robot))
+        stack.enter_context(mock.patch("balance.app.cli.app", _command()))
+        stack.enter_context(mock.patch("balance.robots.stance.load_robot", _load_robot))
         yield
 
 

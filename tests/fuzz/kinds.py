@@ -16,8 +16,8 @@ from fuzz.mutations import NASTY_YAML, mutated_text, mutated_tree, mutated_words
 
 import balance
 from balance.config import find_config
-from balance.paths import data_folder
-from balance.results import save_recording
+from balance.config.paths import data_folder
+from balance.recordings.results import save_recording
 
 Make = Callable[[random.Random, Path], list[str]]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.controllers import Controller, ControlOutput
-from balance.controllers.law import BalancingLaw
+from balance.control import Controller, ControlOutput
+from balance.control.parts.safety_frame import BalancingLaw
 from balance.robots import Robot
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 
 from balance.config import load_config
 from balance.experiment import run
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 
 @pytest.fixture(scope="session")

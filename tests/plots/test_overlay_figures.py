@@ -14,7 +14,7 @@ from balance.plots import draw_overlay
 from balance.plots.overlay import com_momentum_overlay, contacts_overlay, torques_overlay
 from balance.plots.style import RUN_COLOURS, run_style, save
 from balance.plots.torques import torque_share
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 NAMES = ("com_momentum", "contacts", "torques")
 

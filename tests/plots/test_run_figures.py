@@ -14,13 +14,13 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from balance.controllers.output import ControlStatus
-from balance.demand import friction_use, ground_forces
+from balance.control.parts.output import ControlStatus
 from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure
 from balance.plots.style import AXIS_COLOURS
 from balance.plots.torques import torques_figure
-from balance.recording import Recording
+from balance.recordings.demand import friction_use, ground_forces
+from balance.recordings.recording import Recording
 
 FIGURES = (com_momentum_figure, contacts_figure, torques_figure)
 EDGE_TOLERANCE_IN = 0.02

@@ -12,7 +12,7 @@ from balance.plots import draw_run
 from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure
 from balance.plots.style import save
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 
 NAMES = ("com_momentum", "contacts", "torques")
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import truncnorm
 
 from balance.config import LAWS
+from balance.config.schema import validate
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError
-from balance.schema import validate
 from balance.studies.axes import Design, make_design
 
 

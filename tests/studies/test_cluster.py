@@ -72,7 +72,7 @@ class Command:
 
     def __init__(self, study: Path, out: Path, *options: str) -> None:
         self._log = out / LOG
-        command = [sys.executable, "-m", "balance.cli", "sweep", str(study), "--out", str(out)]
+        command = [sys.executable, "-m", "balance.app.cli", "sweep", str(study), "--out", str(out)]
         self.process = subprocess.Popen(
             [*command, *options],
             env=QUIET,

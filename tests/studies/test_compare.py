@@ -14,8 +14,8 @@ import yaml
 from balance.config import LAWS, load_config
 from balance.config.compare import CompareConfig, load_comparison
 from balance.config.laws import WRENCH_LAWS, LawBase, WrenchLawBase
+from balance.config.paths import data_folder
 from balance.errors import ConfigError
-from balance.paths import data_folder
 from balance.studies import session
 from balance.studies.compare import Compare
 from balance.studies.compare_table import compare_csv, table

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from balance.cli import main
-from balance.results import load_recording
+from balance.app.cli import main
+from balance.recordings.results import load_recording
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

@@ -12,7 +12,7 @@ from balance.config import LAWS, load_config
 from balance.experiment import run
 from balance.plots.compare import BARS, compare_figure
 from balance.plots.style import RUN_COLOURS, law_style, run_style, save, styles
-from balance.recording import Recording
+from balance.recordings.recording import Recording
 from balance.studies.compare_table import LawResult
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import Limit

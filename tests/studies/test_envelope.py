@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from balance.config.schema import validate
 from balance.config.studies import Directions, EnvelopeConfig, load_study
 from balance.errors import ConfigError, FileError
-from balance.metrics import ankle_limit
+from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
-from balance.schema import validate
 from balance.studies.directions import headings
 from balance.studies.envelope import MAX_ERRORS, Envelope, criteria_met
 from balance.studies.store import StudyFolder

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from balance.config import LAWS
+from balance.config.paths import data_folder
+from balance.config.schema import load_yaml_mapping
 from balance.config.studies import EnvelopeConfig, SweepConfig, find_study, load_study
 from balance.config.tuning import TuneConfig
-from balance.paths import data_folder
-from balance.schema import load_yaml_mapping
 from balance.studies.envelope import Envelope
 from balance.studies.sweep import Sweep
 from balance.studies.tuning.study import Tuning

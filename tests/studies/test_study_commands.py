@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from balance.cli import main
+from balance.app.cli import main
 from balance.studies import cluster
 
 NOBODY = "tcp://127.0.0.1:9"  # the discard port: nothing listens there
@@ -135,7 +135,7 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
 
 def test_help_does_not_load_dask_or_pinocchio() -> None:
     code = (
-        "import sys; from balance.cli import app; import balance.cli.studies\n"
+        "import sys; from balance.app.cli import app; import balance.app.cli.studies\n"
         "print([m for m in ('dask', 'distributed', 'pinocchio', 'numpy') if m in sys.modules])"
     )
     answer = subprocess.run(

@@ -12,7 +12,7 @@ import yaml
 
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
-from balance.results import load_recording
+from balance.recordings.results import load_recording
 from balance.studies.figures import dimensions
 from balance.studies.store import StudyFolder
 from balance.studies.sweep import Sweep

@@ -9,8 +9,8 @@ from tuning_samples import PUSH, drive, rows_of, tuning_of, write_study
 from typer.testing import CliRunner
 
 import balance
-from balance.cli import app
-from balance.linear.margins import robustness_margin
+from balance.analysis.linear.margins import robustness_margin
+from balance.app.cli import app
 from balance.studies.store import StudyFolder
 from balance.studies.tuning.archive import front, score_of
 from balance.studies.tuning.report import before_after

@@ -13,7 +13,7 @@ import pytest
 import balance.experiment
 from balance.config import load_config
 from balance.experiment import run
-from balance.results import load_recording
+from balance.recordings.results import load_recording
 from balance.studies.workers import TIMING, Task, execute, flatten
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from balance.config import parse_config
 from balance.config.experiment import _set as set_key
-from balance.schema import dump_yaml
+from balance.config.schema import dump_yaml
 from balance.studies.store import write_atomically
 from balance.studies.tuning.archive import front, score_of
 from balance.studies.tuning.objectives import label

@@ -63,7 +63,7 @@ def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
         pareto_figure,
         slice_figure,
     )
-    from balance.results import load_recording
+    from balance.recordings.results import load_recording
 
     data = trial_data(study)
     assert data is not None

@@ -13,8 +13,8 @@ from typing import Any
 from balance.config import parse_config
 from balance.config.tuning import TuneConfig
 from balance.errors import FileError
-from balance.size import check_study_size
-from balance.stance import robot_of
+from balance.recordings.size import check_study_size
+from balance.robots.stance import robot_of
 from balance.studies.cells import look_up
 from balance.studies.directions import headings
 from balance.studies.store import Row, StudyFolder, write_atomically

@@ -1,0 +1,1 @@
+"""Analyses beside the simulation: linearised loops, the papers' identities, benchmarks."""

@@ -1,0 +1,55 @@
+"""Control steps as multiples of the calls that they cannot avoid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from threadpoolctl import threadpool_limits
+
+from balance.analysis.bench.floors import ControlFloor, WholeBodyFloor, whole_body_programs
+from balance.analysis.bench.report import Figure
+from balance.analysis.bench.states import PushedStates
+from balance.analysis.bench.timing import Call, time_calls
+from balance.control.whole_body_qp import WholeBodyController
+
+WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
+TASK_LAWS = ("whole_body_qp", "hierarchical")
+LARGEST_RATIO = {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5)
+LONGEST_US = dict.fromkeys(WRENCH_LAWS, 70.0)
+LARGEST_SPREAD = 2.0  # 99th percentile over median
+
+
+def law_figures(count: int, rounds: int) -> Iterator[Figure]:
+    """Median, multiple of the floor and 99th percentile of every law's step in its own pushed run.
+
+    Each law takes turns with its floor alone, as it would with a plant: more in one loop would
+    measure how they push each other out of the processor's caches.
+    """
+    for name in (*WRENCH_LAWS, *TASK_LAWS):
+        states = PushedStates(count, name)
+        floor, call = _floor(states, name)
+        calls: dict[str, Call] = {
+            "floor": call,
+            "step": states.step_of(states.controller(name)),
+        }
+        with threadpool_limits(1):
+            times = time_calls(calls, len(states), rounds)
+        step, ratio = times["step"], times["step"].median / times["floor"].median
+        yield Figure(f"{floor}, in turn with {name}", times["floor"].median, "us")
+        yield Figure(f"{name} step", step.median, "us", LONGEST_US.get(name))
+        yield Figure(f"{name} step over {floor}", ratio, "1", LARGEST_RATIO.get(name))
+        spread = LARGEST_SPREAD if name in WRENCH_LAWS else None
+        yield Figure(f"{name} step, p99 over median", step.p99 / step.median, "1", spread)
+        yield Figure(f"{name} step, raw p99", step.raw_p99, "us")
+
+
+def _floor(states: PushedStates, law: str) -> tuple[str, Call]:
+    """Name and calls of the floor of a law at the states of its run."""
+    if law not in TASK_LAWS:
+        control = ControlFloor(states.robot, states.programs)
+        return "control floor", lambda i: control(i, states.q[i], states.v[i])
+    body = states.controller("whole_body_qp")
+    assert isinstance(body, WholeBodyController)
+    programs = states.programs or whole_body_programs(body, states.q, states.v, states.time)
+    dense = WholeBodyFloor(body, programs)
+    return "whole-body floor", lambda i: dense(i, states.q[i], states.v[i])

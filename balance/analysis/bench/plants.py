@@ -1,0 +1,100 @@
+"""Simulation steps as multiples of the calls that they cannot avoid, and whole closed loops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from balance.analysis.bench.floors import PlantFloor
+from balance.analysis.bench.report import Figure
+from balance.analysis.bench.states import EXPERIMENT, PushedStates
+from balance.analysis.bench.timing import time_calls
+from balance.config import load_config
+from balance.errors import MissingExtraError
+from balance.experiment import Experiment, no_garbage_collection
+from balance.simulation.plants import make_plant
+from balance.simulation.plants.pinocchio_plant import PinocchioPlant
+
+REAL_TIME = {"pinocchio": 5.0, "mujoco": 7.0}
+
+
+def plant_figures(states: PushedStates, rounds: int) -> Iterator[Figure]:
+    """A step of each plant against its floor."""
+    plant, floor = PinocchioPlant(states.config.plant, states.robot), PlantFloor(states.robot)
+
+    def step(i: int) -> None:
+        plant.q, plant.v = states.q[i], states.v[i]
+        plant.step(states.torques[i])
+
+    residuals = []
+    with threadpool_limits(1):
+        for i in range(len(states)):
+            step(i)
+            residuals.append(plant.contact_residual)
+        times = time_calls(
+            {"floor": lambda i: floor(states.q[i], states.v[i]), "step": step}, len(states), rounds
+        )
+    ratio = times["step"].median / times["floor"].median
+    yield Figure("Pinocchio plant floor", times["floor"].median, "us")
+    yield Figure("Pinocchio plant step", times["step"].median, "us")
+    yield Figure("Pinocchio plant step over its floor", ratio, "1", 2.0)
+    yield Figure("Pinocchio plant contact residual", max(residuals), "N s m/s", 1e-8)
+    try:
+        yield from _mujoco_figures(rounds)
+    except MissingExtraError:
+        return
+
+
+def _mujoco_figures(rounds: int) -> Iterator[Figure]:
+    """What Python adds to ``mj_step``, timed within the same steps of a pushed run."""
+    config = load_config(EXPERIMENT, {"plant.engine": "mujoco", "duration_s": 1.5})
+    recording = Experiment(config).run()
+    plant: Any = make_plant(config.plant, recording.robot)
+    engine, clock = plant.engine_step, time.perf_counter
+    steps = len(recording.time)
+    inside, outside = np.empty((rounds, steps)), np.empty((rounds, steps))
+    last = [0.0]
+
+    def timed(model: Any, data: Any) -> None:
+        began = clock()
+        engine(model, data)
+        last[0] = clock() - began
+
+    plant.engine_step = timed
+    with threadpool_limits(1), no_garbage_collection():
+        for round_ in range(rounds):
+            plant.reset(recording.robot.q_nominal, np.zeros(recording.robot.model.nv))
+            for i in range(steps):
+                torques = recording.torques[i]
+                began = clock()
+                plant.step(torques)
+                whole = clock() - began
+                inside[round_, i], outside[round_, i] = last[0], whole - last[0]
+    engine_us, python_us = (1e6 * float(np.median(t.min(axis=0))) for t in (inside, outside))
+    yield Figure("mj_step", engine_us, "us")
+    yield Figure("MuJoCo plant, Python over mj_step", python_us / engine_us, "1", 0.5)
+
+
+def loop_figures(seconds: float, rounds: int) -> Iterator[Figure]:
+    """Simulated time over CPU time of a pushed run at 1 kHz, recording included; best of rounds.
+
+    One thread simulates, so on an idle machine the CPU time is the elapsed time.
+    """
+    for engine, target in REAL_TIME.items():
+        config = load_config(EXPERIMENT, {"plant.engine": engine, "duration_s": seconds})
+        factors = []
+        for _ in range(rounds):
+            try:
+                experiment = Experiment(config)
+            except MissingExtraError:
+                break
+            began = time.process_time()
+            experiment.run()
+            factors.append(seconds / (time.process_time() - began))
+        if factors:
+            name = f"closed loop, {engine}"
+            yield Figure(name, max(factors), "x real time", target, at_least=True)

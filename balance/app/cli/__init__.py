@@ -1,0 +1,44 @@
+"""The command ``balance``.  Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from balance.app.cli import bench, compare, experiments, explain, live, studies, tune
+from balance.errors import BalanceError
+
+app = typer.Typer(
+    help="Push a humanoid and see whether it stays on its feet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+for group in (experiments, studies, compare, tune, live, explain, bench):
+    group.register(app)
+
+
+def main() -> None:
+    """Entry point: one sentence and exit code 2 for what the user got wrong."""
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except BalanceError as error:
+        print(f"balance: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        print("balance: interrupted", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:  # click's usage errors carry their own message
+        if hasattr(error, "format_message"):
+            message = error.format_message()
+            prefix = "" if message.startswith("Usage:") else "balance: "
+            print(f"{prefix}{message}", file=sys.stderr)
+            sys.exit(2)
+        raise

@@ -1,0 +1,168 @@
+"""The commands about one experiment: run, plot, robots, check, schema, theory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from balance.app.cli.options import (
+    ConfigArgument,
+    OutOption,
+    OverwriteOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    about,
+)
+
+if TYPE_CHECKING:
+    from balance.recordings.recording import Recording
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    for command in (run, plot, robots, check, schema, theory):
+        app.command()(command)
+
+
+def run(
+    config: ConfigArgument,
+    out: OutOption = None,
+    set_: SetOption = None,
+    robots: RobotsOption = None,
+    overwrite: OverwriteOption = False,
+    pdf: PdfOption = False,
+    figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    render: Annotated[
+        Path | None, typer.Option("--render", metavar="FILE", help="Draw a film, .mp4 or .gif.")
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run and draw again whenever the file is saved.")
+    ] = False,
+) -> None:
+    """Simulate one experiment, record it, judge it and draw it."""
+    from balance.app.terminal import console, progress_bar, result_table
+    from balance.config import find_config, load_config, parse_overrides
+    from balance.experiment import Experiment
+    from balance.recordings.results import check_output, free_folder, save_somewhere
+
+    path = find_config(config)
+    if watch:
+        from balance.app.cli.watch import run_and_watch
+
+        folder = out or Path("results") / f"{path.stem}-watched"
+        check_output(folder, overwrite or out is None)
+        run_and_watch(path, parse_overrides(set_ or []), folder, robots or [], pdf)
+        return
+    loaded = load_config(path, parse_overrides(set_ or []))
+    folder = out or free_folder(Path("results"), path.stem)
+    check_output(folder, overwrite)
+    if render:
+        from balance.simulation.plants.render import check_encoder, render_recording
+
+        check_encoder(render)
+    with about(path):
+        experiment = Experiment(loaded, robots or [])
+    with progress_bar(loaded.duration_s) as progress:
+        recording = experiment.run(progress)
+    console.print(result_table(recording))
+    draw = _drawing(pdf) if figures else None
+    save_somewhere(recording, folder, overwrite, draw)
+    console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
+    if render:
+        render_recording(recording, render)
+        console.print(f"Film: {render}", highlight=False, soft_wrap=True)
+    if recording.end.startswith("aborted"):
+        raise typer.Exit(1)
+
+
+def _drawing(pdf: bool):  # type: ignore[no-untyped-def]
+    def draw(recording: Recording, folder: Path) -> None:
+        from balance.plots import draw_run
+
+        draw_run(recording, folder, pdf)
+
+    return draw
+
+
+def _listing(folder: Path) -> str:
+    return ": " + ", ".join(sorted(path.name for path in folder.iterdir()))
+
+
+def plot(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result folders.")],
+    out: OutOption = None,
+    robots: RobotsOption = None,
+    pdf: PdfOption = False,
+) -> None:
+    """Draw the figures of a run again, or of several runs on top of each other."""
+    from balance.app.terminal import console
+    from balance.errors import FileError
+    from balance.plots import draw_overlay, draw_run
+    from balance.recordings.results import load_recording
+
+    recordings = [(folder.name, load_recording(folder, robots or [])) for folder in results]
+    folder = out or (results[0] if len(results) == 1 else Path("results") / "overlay")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if len(recordings) == 1:
+            written = draw_run(recordings[0][1], folder, pdf)
+        else:
+            written = draw_overlay(recordings, folder, pdf)
+    except OSError as error:
+        raise FileError(f"cannot write figures to {folder}: {error.strerror or error}") from None
+    for file in written:
+        console.print(str(file), highlight=False, soft_wrap=True)
+
+
+def robots(robots: RobotsOption = None) -> None:
+    """List the robots that can be balanced."""
+    from balance.app.terminal import console, robot_table
+
+    console.print(robot_table(robots or []))
+
+
+def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption = None) -> None:
+    """Validate a config, its robot, bodies and joints, without running it."""
+    from balance.app.terminal import console
+    from balance.config import find_config, load_config, parse_overrides
+    from balance.experiment import Experiment
+
+    path = find_config(config)
+    loaded = load_config(path, parse_overrides(set_ or []))
+    with about(path):
+        experiment = Experiment(loaded, robots or [])
+    impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
+    console.print(
+        f"{path}: valid; robot {experiment.robot.name}, law {experiment.config.controller.law}, "
+        f"{experiment.config.duration_s:g} s, {impulses}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def schema() -> None:
+    """Print the JSON schema of the experiment YAML."""
+    import json
+
+    from balance.config import ExperimentConfig
+
+    print(json.dumps(ExperimentConfig.model_json_schema(), indent=2))
+
+
+def theory(
+    robot: Annotated[str, typer.Option(help="A robot's name or YAML file.")] = "toro",
+    states: Annotated[int, typer.Option(min=1, max=100_000, help="Random states.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 0,
+    robots: RobotsOption = None,
+) -> None:
+    """Print the residual of every identity of the papers; exit with 1 if one fails."""
+    from balance.analysis.theory import print_table, residual_table
+    from balance.app.terminal import console
+    from balance.robots import load_robot
+
+    rows = residual_table(load_robot(robot, robots or []).model, states, seed)
+    if not print_table(rows, console):
+        raise typer.Exit(1)

@@ -1,0 +1,49 @@
+"""The command ``balance tune``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
+from balance.app.cli.studies import (
+    OverwriteOption,
+    ResumeOption,
+    SchedulerOption,
+    StudyArgument,
+    WorkersOption,
+    run_in_folder,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(tune)
+
+
+def tune(
+    config: StudyArgument,
+    out: OutOption = None,
+    set_: SetOption = None,
+    robots: RobotsOption = None,
+    scheduler: SchedulerOption = None,
+    workers: WorkersOption = None,
+    resume: ResumeOption = True,
+    overwrite: OverwriteOption = False,
+    pdf: PdfOption = False,
+) -> None:
+    """Search for better gains, and check the best ones on pushes that the search never saw."""
+    from balance.config import parse_overrides
+    from balance.config.studies import find_study, load_study
+    from balance.config.tuning import TuneConfig
+    from balance.studies.tuning.study import Tuning
+
+    path = find_study(config)
+    loaded = load_study(TuneConfig, path, parse_overrides(set_ or []))
+    with about(path):
+        study = Tuning(loaded, path.stem, str(path), robots or [])
+    if overwrite:
+        study.discard()
+    folder = out or Path("results") / path.stem
+    run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)

@@ -1,0 +1,96 @@
+"""``balance run --watch``: run again, and draw again, whenever the config file is saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from balance.app.cli.options import about
+from balance.errors import BalanceError
+
+if TYPE_CHECKING:
+    from balance.recordings.recording import Recording
+
+LOOK_EVERY_S = 0.3
+
+
+def run_and_watch(
+    path: Path,
+    overrides: dict[str, Any],
+    folder: Path,
+    robots: Sequence[Path],
+    pdf: bool,
+) -> None:
+    """Run ``path`` into ``folder`` again and again until interrupted.
+
+    A mistake in the file is reported and the last result stays; ``change.png`` lays the latest run
+    over the one before.
+    """
+    from balance.app.terminal import console
+
+    before: Recording | None = None
+    while True:
+        seen = _stamp(path)
+        try:
+            latest = _run(path, overrides, folder, robots, pdf, before)
+        except BalanceError as error:
+            console.print(f"balance: {error}", style="red", highlight=False, soft_wrap=True)
+        else:
+            if latest.end.startswith("aborted: interrupted"):
+                return
+            before = latest
+        console.print(f"Watching {path}; Ctrl-C ends.", highlight=False, soft_wrap=True)
+        try:
+            while _stamp(path) == seen:
+                pause()
+        except KeyboardInterrupt:
+            return
+
+
+def pause() -> None:
+    """Between two looks at the file."""
+    time.sleep(LOOK_EVERY_S)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """When a file was saved, and its size; None while an editor replaces it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _run(
+    path: Path,
+    overrides: dict[str, Any],
+    folder: Path,
+    robots: Sequence[Path],
+    pdf: bool,
+    before: Recording | None,
+) -> Recording:
+    from balance.app.terminal import console, progress_bar, result_table
+    from balance.config import load_config
+    from balance.experiment import run
+    from balance.plots import draw_run
+    from balance.plots.overlay import com_momentum_overlay
+    from balance.plots.style import save
+    from balance.recordings.results import save_recording
+
+    loaded = load_config(path, overrides)
+    with about(path), progress_bar(loaded.duration_s) as progress:
+        latest = run(loaded, progress, robots)
+
+    def draw(recording: Recording, work: Path) -> None:
+        draw_run(recording, work, pdf)
+        if before is not None:
+            save(
+                com_momentum_overlay([("before", before), ("now", recording)]), work, "change", pdf
+            )
+
+    console.print(result_table(latest))
+    save_recording(latest, folder, overwrite=True, draw=draw)
+    console.print(f"Written to {folder}", highlight=False, soft_wrap=True)
+    return latest

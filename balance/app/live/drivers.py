@@ -1,0 +1,75 @@
+"""Who drives: the first page that comes, and when it leaves, the one that came next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import viser
+
+if TYPE_CHECKING:
+    from balance.app.live.lab import Lab
+    from balance.app.live.panel import Panel
+
+WATCHING = (
+    '<div style="padding:.8em 1em"><b>You are watching.</b><br>'
+    "Another page drives; when it is closed, this one takes over.</div>"
+)
+
+
+class Drivers:
+    """The driver has the only panel; nobody else has a control that could send anything."""
+
+    def __init__(self, server: viser.ViserServer, lab: Lab) -> None:
+        self._server, self._lab = server, lab
+        self._waiting: list[viser.ClientHandle] = []
+        self.client: viser.ClientHandle | None = None
+        self.panel: Panel | None = None
+        self._notes: dict[int, viser.GuiHtmlHandle] = {}
+        server.on_client_connect(lambda client: lab.do(lambda: self._come(client)))
+        server.on_client_disconnect(lambda client: lab.do(lambda: self._leave(client)))
+
+    def refresh(self) -> None:
+        """Make the driver's panel anew, for another robot or mode."""
+        if self.client is not None:
+            self._seat(self.client)
+
+    def _come(self, client: viser.ClientHandle) -> None:
+        self._notes[client.client_id] = client.gui.add_html(WATCHING)
+        if not same_origin(self._server, client):
+            return
+        if self.client is None:
+            self._seat(client)
+        else:
+            self._waiting.append(client)
+
+    def _leave(self, client: viser.ClientHandle) -> None:
+        self._notes.pop(client.client_id, None)
+        if client in self._waiting:
+            self._waiting.remove(client)
+        if client is self.client:
+            self.client = self.panel = None
+            if self._waiting:
+                self._seat(self._waiting.pop(0))
+
+    def _seat(self, client: viser.ClientHandle) -> None:
+        note = self._notes.pop(client.client_id, None)
+        if note is not None:
+            note.remove()
+        if self.panel is not None:
+            self.panel.remove()
+            self.panel = None
+        self.client = client
+        self.panel = self._lab.make_panel(client)
+
+
+def same_origin(server: viser.ViserServer, client: viser.ClientHandle) -> bool:
+    """Whether a page came from this server; any site could open a connection to loopback.
+
+    Browsers name the site in the header Origin.  Programs that send none are no browsers.
+    """
+    connection = server._websock_server._live_connections.get(client.client_id)
+    if connection is None or connection.request is None:
+        return False
+    origin = connection.request.headers.get("Origin")
+    return origin is None or urlsplit(origin).netloc == connection.request.headers.get("Host")

@@ -1,0 +1,138 @@
+"""The driver's panel.  It only calls the lab, which checks whatever a page sends."""
+
+from __future__ import annotations
+
+import html
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import viser
+
+from balance.app.live.controls import Controls, note
+from balance.app.live.gain_sliders import GainSliders
+from balance.app.live.keep_tab import KeepTab
+from balance.app.live.messages import Pause, Speed, Step
+from balance.app.live.push_tab import PushTab
+from balance.app.live.ranges import WORLD
+from balance.app.live.replay_controls import ReplayControls
+from balance.app.live.robot_view import LOOKS
+
+if TYPE_CHECKING:
+    from balance.app.live.lab import Lab
+
+
+class Panel:
+    """Controls of one page; gone when that page leaves or another panel takes its place."""
+
+    def __init__(self, lab: Lab, client: viser.ClientHandle) -> None:
+        self._lab, self._gui = lab, client.gui
+        self._controls = Controls(lab, client)
+        self._modal: Any = None
+        self._push: PushTab | None = None
+        self._replay: ReplayControls | None = None
+        self._top = self._gui.add_folder("Replay" if lab.replay else "Time")
+        with self._top:
+            if lab.replay is not None:
+                self._replay = ReplayControls(self._controls, lab.replay)
+            else:
+                self._transport()
+        self._tabs = self._gui.add_tab_group()
+        if lab.replay is None:
+            with self._tabs.add_tab("Push", viser.Icon.HAND_CLICK):
+                self._push = PushTab(self._controls)
+            with self._tabs.add_tab("Law", viser.Icon.ADJUSTMENTS):
+                self._law_tab()
+            with self._tabs.add_tab("World", viser.Icon.WORLD):
+                self._world_tab()
+        with self._tabs.add_tab("View", viser.Icon.EYE):
+            self._view_tab()
+        with self._tabs.add_tab("Keep", viser.Icon.DEVICE_FLOPPY):
+            self._keep = KeepTab(self._controls)
+
+    def remove(self) -> None:
+        """Take the panel off its page."""
+        self.show_begin()
+        self._top.remove()
+        self._tabs.remove()
+
+    def _transport(self) -> None:
+        lab, controls = self._lab, self._controls
+        group = self._gui.add_button_group("Simulation", ("Pause", "Play", "Step", "Reset"))
+
+        def pressed(label: str) -> None:
+            if label == "Reset":
+                lab.restart()
+            elif label == "Step":
+                lab.send(Pause(True))
+                lab.send(Step(1))
+            else:
+                lab.send(Pause(label == "Pause"))
+
+        group.on_click(lambda event: controls.do(lambda: pressed(event.target.value)))
+        controls.slider("speed", lambda: lab.send(Speed(lab.desk.numbers["speed"])))
+
+    def _law_tab(self) -> None:
+        self._controls.world_list("law", "Law")
+        GainSliders(self._lab, self._gui)
+
+    def _world_tab(self) -> None:
+        for name, label in (
+            ("robot", "Robot"),
+            ("engine", "Engine"),
+            ("contact", "Contact"),
+            ("state", "State of the base"),
+        ):
+            self._controls.world_list(name, label)
+        for name in WORLD:
+            self._controls.world_slider(name)
+        self._gui.add_html(note("A change here begins a new session."))
+
+    def _view_tab(self) -> None:
+        theatre, controls = self._lab.theatre, self._controls
+        stage = theatre.stage
+        look = self._gui.add_dropdown("Robot", LOOKS, initial_value=theatre.look)
+        controls.on_touch(look, lambda: theatre.set_look(look.value))
+        controls.checkbox("Dark theme", stage.theme.dark, stage.set_dark)
+        controls.checkbox("Floor and grid", stage.floor, stage.set_floor)
+        for name, shown in theatre.shown.items():
+            controls.checkbox(name, shown, partial(theatre.show_layer, name))
+
+    # What the lab shows in it.
+
+    def show_body(self, body: str) -> None:
+        """Name the body that was clicked."""
+        if self._push is not None:
+            self._push.show_body(body)
+
+    def show_bar(self, part: float, limit: float) -> None:
+        """The chosen impulse as a share of the ankle limit (N s)."""
+        if self._push is not None:
+            self._push.show_bar(part, limit)
+
+    def show_desk(self) -> None:
+        """Show what the desk says, after a choice that was taken back."""
+        self._controls.show_desk()
+
+    def show_kept(self, what: str, path: Path) -> None:
+        """Say where something was written."""
+        self._keep.show_kept(what, path)
+
+    def show_replay_time(self) -> None:
+        """Move the time slider with the replay."""
+        if self._replay is not None:
+            self._replay.show_time()
+
+    def show_begin(self) -> None:
+        """A new session: what was said about the last one goes."""
+        if self._modal is not None:
+            self._modal.close()
+            self._modal = None
+
+    def show_end(self, title: str, text: str) -> None:
+        """Say why the session is over, and offer to begin anew."""
+        self._modal = self._gui.add_modal(title)
+        with self._modal:
+            self._gui.add_html(f'<div style="padding:.4em .2em">{html.escape(text)}</div>')
+            self._controls.button("Reset", self._lab.restart, icon=viser.Icon.REFRESH)
+            self._controls.button("Look at it", self.show_begin, color="gray")

@@ -1,0 +1,90 @@
+"""The tab from which the robot is pushed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import viser
+
+from balance.app.live.controls import Controls, note
+from balance.app.live.desk import bodies
+
+SOURCES = ("dial", "camera")
+HALF_LIMIT, LIMIT = 0.6, 1.0  # shares of the ankle limit at which the bar changes its colour
+
+
+class PushTab:
+    """Body, direction and size of a push; pendulum, the config's push, gusts."""
+
+    def __init__(self, controls: Controls) -> None:
+        self._controls = controls
+        self._body: Any = self._choose_body()
+        self._choose_direction()
+        for name in ("angle", "impulse", "duration"):
+            controls.slider(name)
+        self._label: Any = controls.gui.add_html("")
+        self._bar: Any = controls.gui.add_progress_bar(0.0)
+        hands, client = controls.lab.hands, controls.client
+        icon = viser.Icon.ARROW_BIG_RIGHT
+        controls.button("Push", lambda: hands.push(client), icon=icon, color="orange")
+        controls.checkbox(
+            "Push when a link is clicked",
+            hands.push_on_click,
+            lambda on: setattr(hands, "push_on_click", on),
+        )
+        controls.button(
+            "The paper's push",
+            hands.paper_push,
+            icon=viser.Icon.REPEAT,
+            hint="The push of the config: for toro_push 5 kg with 17.4 J at the hip, as in "
+            "Garofalo2015.",
+        )
+        self._pendulum()
+        self._gusts()
+
+    def _choose_body(self) -> Any:
+        lab, robot = self._controls.lab, self._controls.lab.shown_robot
+        handle = self._controls.gui.add_dropdown(
+            "Body",
+            bodies(robot),
+            initial_value=lab.desk.body_of(robot),
+            hint="Or click a link of the robot.",
+        )
+        self._controls.on_touch(handle, lambda: lab.desk.choose_body(robot, handle.value))
+        return handle
+
+    def _choose_direction(self) -> None:
+        hands = self._controls.lab.hands
+        handle = self._controls.gui.add_dropdown(
+            "Direction from", SOURCES, initial_value=SOURCES[hands.from_camera]
+        )
+        self._controls.on_touch(
+            handle, lambda: setattr(hands, "from_camera", handle.value == "camera")
+        )
+
+    def _pendulum(self) -> None:
+        controls = self._controls
+        with controls.gui.add_folder("Pendulum", expand_by_default=False):
+            for name in ("mass", "energy", "restitution"):
+                controls.slider(name)
+            hands, client = controls.lab.hands, controls.client
+            controls.button("Pendulum hit", lambda: hands.push(client, pendulum=True))
+
+    def _gusts(self) -> None:
+        controls, gusts = self._controls, self._controls.lab.hands.gusts
+        with controls.gui.add_folder("Random gusts", expand_by_default=False):
+            for name in ("gust_impulse", "gust_pause"):
+                controls.slider(name)
+            controls.checkbox("Gusts", gusts.on, lambda on: setattr(gusts, "on", on))
+
+    def show_body(self, body: str) -> None:
+        """Name the body that was clicked."""
+        self._body.value = body
+
+    def show_bar(self, part: float, limit: float) -> None:
+        """The chosen impulse as a share of the ankle limit (N s)."""
+        self._bar.value = 100.0 * min(part, 1.0)
+        self._bar.color = "green" if part < HALF_LIMIT else "yellow" if part < LIMIT else "red"
+        content = note(f"{100 * part:.0f} % of the ankle limit, {limit:.1f} N s")
+        if self._label.content != content:
+            self._label.content = content

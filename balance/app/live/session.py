@@ -1,0 +1,102 @@
+"""A session: an experiment that is pushed by hand while it runs, and can be repeated exactly.
+
+A push or a change of gains becomes an item of the experiment's configuration with the time at which
+the next control period begins.  Before that time such an item has no effect, so the configuration
+at the end, simulated from the start, goes through the very same states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from balance.app.live.messages import PushItem
+from balance.config import ExperimentConfig, GainChange, Gains
+from balance.control import make_controller
+from balance.control.parts.gain_schedule import GainSchedule
+from balance.experiment import Experiment, Log
+from balance.simulation.perception import PerceivingController
+from balance.simulation.pushes import make_pushes
+
+MAX_SESSION_S = 300.0
+AFTER_FALL_S = 1.5  # for which a fall goes on to be seen
+BLEND_S = 0.25
+
+
+def session_config(config: ExperimentConfig) -> ExperimentConfig:
+    """``config`` without pushes, and long enough to play with."""
+    law = config.controller.model_copy(update={"gain_changes": ()})
+    return config.model_copy(
+        update={
+            "duration_s": MAX_SESSION_S,
+            "stop_after_fall_s": AFTER_FALL_S,
+            "pushes": (),
+            "controller": law,
+            "reference": None,
+            "provenance": None,
+        }
+    )
+
+
+class Session:
+    """One experiment from its start at rest; ``config`` always repeats what happened so far."""
+
+    def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+        self.config = session_config(config)
+        self.experiment = Experiment(self.config, robot_folders)
+        self._gains = GainSchedule(self.config, self.experiment.modelled_robot, make_controller)
+        if isinstance(self.experiment.controller, PerceivingController):
+            self.experiment.controller.law = self._gains
+        else:
+            self.experiment.controller = self._gains
+        self._pending: Gains | None = None
+        self._settled_at = 0.0
+
+    def advance(self, log: Log) -> bool:
+        """Simulate one control period into ``log``; whether the session is over."""
+        now = self._now(log)
+        if self._pending is not None and now >= self._settled_at:
+            self._begin_change(now)
+        return self.experiment.advance(log) or log.rows >= self.config.n_periods
+
+    def push(self, item: PushItem, log: Log) -> None:
+        """Push from the next control period on."""
+        item = item.model_copy(update={"time_s": self._now(log)})
+        alone = self.config.model_copy(update={"pushes": (item,)})
+        self.experiment.pushes += make_pushes(alone, self.experiment.robot)
+        self.config = self.config.model_copy(update={"pushes": (*self.config.pushes, item)})
+
+    def change_gains(self, gains: Gains) -> None:
+        """Use other gains from the next control period on, or once the last change is complete."""
+        self._pending = gains
+
+    def _now(self, log: Log) -> float:
+        # The product that marks the beginning of a simulation step, to the last bit: otherwise a
+        # push might begin a rounding error before it, and the repetition would feel it.
+        return log.rows * self.config.n_substeps * self.config.plant.step_s
+
+    def _begin_change(self, now: float) -> None:
+        assert self._pending is not None
+        change = GainChange(time_s=now, blend_s=BLEND_S, gains=self._pending)
+        self._pending = None
+        # One period more than the blend, so that no rounding makes two of them overlap.
+        self._settled_at = now + BLEND_S + self.config.control_period_s
+        self._gains.add(change)
+        law = self.config.controller
+        law = law.model_copy(update={"gain_changes": (*law.gain_changes, change)})
+        self.config = self.config.model_copy(update={"controller": law})
+
+
+def repeatable(config: ExperimentConfig, rows: int) -> ExperimentConfig:
+    """The configuration of a session's first ``rows`` control periods.
+
+    A push that is still under way at the end is let run out; what begins later is left out.
+    """
+    period, law = config.control_period_s, config.controller
+    before = (rows - 0.5) * period  # rounding aside
+    pushes = tuple(item for item in config.pushes if item.time_s < before)
+    changes = tuple(change for change in law.gain_changes if change.time_s < before)
+    ends = [rows * period]
+    ends += [item.time_s + max(getattr(item, "duration_s", 0.0), period) for item in pushes]
+    law = law.model_copy(update={"gain_changes": changes})
+    return config.model_copy(update={"duration_s": max(ends), "pushes": pushes, "controller": law})

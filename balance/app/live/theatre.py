@@ -1,0 +1,105 @@
+"""Everything that all pages see: stage, robot, layers, plots, and the corner with the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import viser
+
+from balance.app.live.corner import Corner
+from balance.app.live.history import History
+from balance.app.live.observer import Instant, Observer, Rows
+from balance.app.live.overlays import LAYERS, Overlays
+from balance.app.live.plots import Plots
+from balance.app.live.robot_view import LOOKS, RobotView
+from balance.app.live.stage import LIGHT, Stage, Theme
+from balance.control.parts.setpoints import SetpointPath
+from balance.errors import InputError
+from balance.recordings.results import sole_labels
+from balance.robots import Robot
+from balance.simulation.pushes import Push
+
+Clicked = Callable[[str, Any], None]
+
+
+class Theatre:
+    """One robot on the stage; ``use`` puts another one there."""
+
+    def __init__(
+        self, server: viser.ViserServer, theme: Theme = LIGHT, on_click: Clicked | None = None
+    ) -> None:
+        self.server, self._on_click = server, on_click
+        self.stage = Stage(server, theme)
+        self.shown = {name: shown for name, (_, shown) in LAYERS.items()}
+        self.look = LOOKS[0]
+        self.history = History()
+        self.pushes: Sequence[Push] = ()
+        self._robot: Robot | None = None
+        self._soles: list[str] = []
+        self._view: RobotView | None = None
+        self._overlays: Overlays | None = None
+        self._plots: Plots | None = None
+        self._corner = Corner(server)
+
+    def use(self, robot: Robot, path: SetpointPath, pushes: Sequence[Push] = ()) -> None:
+        """Show a robot from now on; the plots begin anew."""
+        self.observer = Observer(robot, path)
+        with self.server.atomic():
+            known = self._robot is not None and self._robot.name == robot.name
+            if not known:
+                if self._view is not None:
+                    self._view.remove()
+                self._view = RobotView(self.server, robot, self._on_click)
+                self._view.set_look(self.look)
+                self.stage.look_at(robot)
+            self._robot = robot
+            if self._overlays is not None:
+                self._overlays.remove()
+            self._overlays = Overlays(self.server, self.observer, self.shown)
+        if sole_labels(robot) != self._soles:
+            self._soles = sole_labels(robot)
+            if self._plots is not None:
+                self._plots.remove()
+            self._plots = Plots(self.server, self._soles)
+        self.history.clear()
+        self.set_pushes(pushes)
+
+    def set_pushes(self, pushes: Sequence[Push]) -> None:
+        """Say which pushes there are, for arrows and marks."""
+        self.pushes = pushes
+        if self._overlays is not None:
+            self._overlays.set_pushes(pushes)
+
+    def draw(self, rows: Rows, row: int) -> Instant:
+        """Show one row."""
+        now = self.observer.at(rows, row)
+        assert self._view is not None
+        assert self._overlays is not None
+        with self.server.atomic():
+            self._view.draw(now.q)
+            self._overlays.draw(now)
+        return now
+
+    def plot(self) -> None:
+        """Show the history."""
+        if self._plots is not None:
+            self._plots.draw(self.history)
+
+    def show_layer(self, name: str, on: bool) -> None:
+        """Switch a layer on or off."""
+        self.shown[name] = on
+        if self._overlays is not None:
+            self._overlays.show(self.shown)
+
+    def set_look(self, look: object) -> None:
+        """Make the robot solid, transparent or invisible."""
+        if look not in LOOKS:
+            raise InputError(f"a robot cannot look '{look}'")
+        self.look = str(look)
+        if self._view is not None:
+            self._view.set_look(self.look)
+
+    def tell(self, cells: Sequence[tuple[str, str]], alarm: str = "") -> None:
+        """Figures for the corner (label and value), and what is wrong, if anything."""
+        self._corner.show(cells, alarm)

@@ -1,0 +1,5 @@
+"""Our own law, docs/capture.md."""
+
+from balance.control.capture.law import TURN, CaptureController
+
+__all__ = ["TURN", "CaptureController"]

@@ -1,0 +1,113 @@
+"""The body as a flywheel: angular momentum from rotations of the base and of the free joints.
+
+With the contacts at rest and the CoM where it is, the angular momentum about the CoM is
+
+    l = B ddelta/dt,      delta = (theta, s_f - s_f,nominal),
+
+theta the base's rotation vector in the axes of its desired orientation and s_f the joints that bear
+no contact; the joints that do follow from the contacts.  B is taken in the nominal posture.
+Angular momentum has no integral (Saccon2017): lambda = B delta is its integral to first order, the
+excursion that is used up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.parts.setpoints import Desired
+from balance.control.parts.support import supporting_joints
+from balance.control.parts.whole_body import WholeBody
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+_YAW_RANGE = 0.2  # rad; how far the base may turn to let the arms' yaw momentum vanish
+_PASSES = 4  # each one lets at least one more coordinate reach the end of its range
+_SOFTENING = 1e-9  # kg^2 m^4, keeps the allocation solvable when all but two coordinates are spent
+
+
+class Flywheel:
+    """``B`` (3, n) kg m^2 and the coordinates delta (n,) of the current state.
+
+    ``free`` are the indices of the joints in delta; ``max_lean`` (rad) is how far the base may lean
+    sideways, forwards and backwards, ``joint_share`` the share of their range that joints may use.
+    """
+
+    def __init__(
+        self, body: WholeBody, max_lean: tuple[float, float, float], joint_share: float
+    ) -> None:
+        robot, nv = body.robot, body.model.nv
+        bearing = supporting_joints(robot)
+        self.free = np.setdiff1d(np.arange(nv - 6), bearing)
+        self.B = _momentum_map(body, bearing, self.free)
+        R_WB = body.data.oMi[1].rotation
+        self.inertia = np.abs(np.diag(R_WB.T.dot(self.B[:, :3])))
+        """Angular momentum per angular velocity of the base, all free joints held (3,)."""
+        self._nominal = robot.q_nominal[7:][self.free].copy()
+        upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
+        to_end = joint_share * np.maximum(upper[self.free] - self._nominal, 0.0)
+        to_start = joint_share * np.maximum(self._nominal - lower[self.free], 0.0)
+        idle = _carries_a_sole(robot)[self.free]
+        sideways, forwards, backwards = max_lean
+        base = [sideways, forwards, _YAW_RANGE], [sideways, backwards, _YAW_RANGE]
+        self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
+        self._down = np.concatenate([base[1], np.where(idle, 0.0, to_start)])
+
+    def state(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
+        """delta (n,) rad and its rate, relative to the desired orientation."""
+        R_DB = desired.rotation.T.dot(body.data.oMi[1].rotation)
+        theta = pin.log3(R_DB)
+        omega = R_DB.dot(body.v[3:6]) - desired.rotation.T.dot(desired.angular_velocity)
+        joints, rates = body.q[7:][self.free], body.v[6:][self.free]
+        return np.concatenate([theta, joints - self._nominal]), np.concatenate([omega, rates])
+
+    def allocate(self, excursion: Array) -> Array:
+        """delta (n,) with B delta = ``excursion`` (3,), or as near as the ranges allow.
+
+        Every coordinate moves in proportion to its effect times the square of its range; those that
+        reach the end of their range stay there, and the others take over.
+        """
+        reach = np.where(self.B.T.dot(excursion) >= 0.0, self._up, self._down)
+        delta, moving = np.zeros(len(reach)), np.ones(len(reach), dtype=bool)
+        for _ in range(_PASSES):
+            B, weight = self.B[:, moving], reach[moving] ** 2
+            gram = (B * weight).dot(B.T) + _SOFTENING * np.eye(3)
+            missing = excursion - self.B.dot(delta)
+            wanted = delta[moving] + weight * B.T.dot(np.linalg.solve(gram, missing))
+            delta[moving] = np.clip(wanted, -self._down[moving], self._up[moving])
+            beyond = wanted != delta[moving]
+            if not beyond.any():
+                break
+            moving[np.flatnonzero(moving)[beyond]] = False
+            if moving.sum() < 3:
+                break
+        return delta
+
+
+def _momentum_map(body: WholeBody, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> Array:
+    """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
+    nv = body.model.nv
+    turning = np.zeros((3, nv))
+    turning[:, 3:6] = np.eye(3)
+    conditions = np.concatenate([body.J_c, body.A[:3], turning])
+    following = np.concatenate([np.arange(6), 6 + bearing])
+    inverse = np.linalg.pinv(conditions[:, following])
+    motion = np.zeros((nv, 3 + len(free)))
+    motion[6 + free, np.arange(3, 3 + len(free))] = 1.0
+    wanted = np.zeros((len(conditions), 3 + len(free)))
+    wanted[-3:, :3] = np.eye(3)
+    motion[following] = inverse.dot(wanted - conditions.dot(motion))
+    return np.asarray(body.A[3:].dot(motion))
+
+
+def _carries_a_sole(robot: Robot) -> NDArray[np.bool_]:
+    """Which joints (nj,) lie between the base and a foot: a lifted leg is no arm to swing."""
+    carries = np.zeros(robot.model.nv - 6, dtype=bool)
+    for surface in robot.surfaces:
+        if surface.name.endswith("sole"):
+            joint = robot.model.frames[surface.frame_id].parentJoint
+            chain = [j - 2 for j in robot.model.supports[joint] if j > 1]
+            carries[chain] = True
+    return carries

@@ -1,0 +1,206 @@
+"""Our own law: the capture point, with hips and arms when the soles are used up.
+
+docs/capture.md derives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
+
+from balance.config import CaptureLaw, ExperimentConfig
+from balance.control.capture.flywheel import Flywheel
+from balance.control.capture.limits import JointLimits
+from balance.control.capture.polygon import SupportPolygon
+from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.gains import gain_matrices
+from balance.control.parts.setpoints import Desired
+from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.qp import QPStatus, QuadraticProgram
+from balance.errors import ConfigError
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
+"""A moment (x, y) about the CoM moves the CMP by TURN @ moment / (m g)."""
+
+# Weights per squared newton and newton metre.  The momentum comes before all else, but for yaw,
+# which gets what friction leaves.  ``PLAN_WEIGHT`` is the cost of a moment that is left out.
+LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT = 1e4, 1e4, 1.0
+BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT, PLAN_WEIGHT = 1.0, 10.0, 1.0, 1.0
+JOINT_INERTIA = 0.2  # of the base's: lighter joints count as if they had that inertia
+JOINT_ACCELERATION = 80.0  # rad/s^2; no free joint is asked for more
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the law wants at one instant: ``hold``, plus as large a share, 0 to 1, of ``lean``.
+
+    Both are rates of the momentum (6,), N and N m: of the CoP and the free joints, and of the base
+    that turns.  ``turn`` (n,) are the accelerations of the flywheel's coordinates.
+    """
+
+    hold: Array
+    lean: Array
+    turn: Array
+
+
+@final
+class CaptureController(TaskLaw):
+    """Holds the divergent part of the motion with the CoP, and beyond the sole's edge by leaning.
+
+    In the linear inverted pendulum with a flywheel the motion diverges in one coordinate alone,
+
+        zeta = x + dx/dt / omega + TURN (omega l + omega^2 lambda) / (m g),
+        dzeta/dt = omega (zeta - p - TURN omega^2 lambda / (m g)),
+
+    with the CoP p, the angular momentum l and the excursion lambda of the flywheel.  So the CoP is
+    put at zeta + K_P / (m omega^2) zeta, or at the nearest point of the support polygon, and lambda
+    makes up for what is missing.  The rate of the momentum follows from both, and a QP finds the
+    largest share of the lean that contacts and drives can bear.
+    """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        law = config.controller
+        if not isinstance(law, CaptureLaw):
+            raise ConfigError(f"controller.law is '{law.law}'; this needs 'capture'")
+        super().__init__(law, robot, {}, {}, law.contact_damping)
+        self.law = law
+        self.weight = float(np.linalg.norm(self.body.weight))
+        self.height = float(robot.com()[2])
+        self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
+        K_P = gain_matrices(law.gains, robot)[0]
+        self.stiffness = K_P
+        self._beyond = K_P[:2, :2] / (self.body.mass * self.omega**2)
+        self._vertical_damping = 2.0 * float(np.sqrt(K_P[2, 2] * self.body.mass))
+        self.polygon = SupportPolygon(robot, law.contacts.cop_margin_m + law.cop_reserve_m)
+        self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
+        self.joint_limits = JointLimits(robot)
+        self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]
+        self._force_weight = law.qp.regularisation**2 * self.force_metric
+        self._scale = self._coordinate_scale()
+
+    def _coordinate_scale(self) -> Array:
+        """Inertias (n,) of the flywheel's coordinates times the roots of their weights."""
+        wheel = self.flywheel
+        least = JOINT_INERTIA * float(wheel.inertia[:2].mean())
+        joints = np.maximum(np.diag(self.body.M)[6:][wheel.free], least)
+        weights = np.repeat([BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT], [2, 1, len(joints)])
+        return np.asarray(np.sqrt(weights) * np.concatenate([wheel.inertia, joints]))
+
+    def plan(self, desired: Desired) -> Plan:
+        """The momentum rates and accelerations that the law wants at the state of ``self.body``."""
+        body, law, omega = self.body, self.law, self.omega
+        per_weight = TURN / self.weight
+        # The divergent coordinate, from the desired CoM.
+        offset = body.com - desired.com
+        velocity = body.momentum[:3] / body.mass - desired.com_velocity
+        delta, rates = self.flywheel.state(body, desired)
+        excursion = self.flywheel.B.dot(delta)
+        zeta = offset[:2] + velocity[:2] / omega
+        zeta += per_weight.dot(omega * body.momentum[3:5] + omega**2 * excursion[:2])
+        # Where the CoP shall be, and the excursion that makes up for what it cannot do.
+        centre = desired.com[:2]
+        cop = self.polygon.nearest(centre + zeta + self._beyond.dot(zeta)) - centre
+        needed = centre + (1.0 + law.lean_reserve) * zeta
+        lacking = needed - self.polygon.nearest(needed)
+        wanted = np.append(TURN.T.dot(lacking) * self.weight / omega**2, 0.0)
+        turn = self._turn(self.flywheel.allocate(wanted) - delta, rates)
+        # Both as rates of the momentum.
+        by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
+        by_base = self.flywheel.B[:, :3].dot(turn[:3])
+        pull = -body.mass * omega**2 * per_weight
+        hold, lean = np.zeros(6), np.zeros(6)
+        hold[:2] = body.mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
+        depth = law.crouch * self.height * float(delta[0]) ** 2
+        hold[2] = -self.stiffness[2, 2] * (offset[2] + depth)
+        hold[2] -= self._vertical_damping * velocity[2]
+        hold[:3] += body.mass * desired.com_acceleration
+        hold[3:] = by_joints
+        lean[:2], lean[3:] = pull.dot(by_base[:2]), by_base
+        return Plan(hold, lean, turn)
+
+    def _turn(self, error: Array, rates: Array) -> Array:
+        """Accelerations (n,) that bring the flywheel's coordinates to rest at zero ``error``.
+
+        Far away the rate is the one from which the braking moment still stops the excursion in
+        time; nearer it is proportional to the error.  Free joints keep to their largest speed.
+        """
+        law, omega, wheel = self.law, self.omega, self.flywheel
+        near = law.lean_rate * omega
+        # In units of what the braking moments can stop, axis by axis.
+        brakes = np.array(law.braking) * self.weight * self.height
+        distance = float(np.linalg.norm(wheel.inertia[:2] * error[:2] / brakes))
+        rate = near
+        if distance * near**2 > 1.0:
+            rate = float(np.sqrt(2.0 * distance - near**-2)) / distance
+        wanted = rate * error
+        wanted[3:] = np.clip(wanted[3:], -self._speeds, self._speeds)
+        turn = law.momentum_rate * omega * (wanted - rates)
+        turn[3:] = np.clip(turn[3:], -JOINT_ACCELERATION, JOINT_ACCELERATION)
+        return np.asarray(turn)
+
+    def solve(self, desired: Desired) -> Answer | None:
+        """Torques and wrenches of the plan, or of the largest possible share of its lean."""
+        body = self.body
+        body.bias[6:] += self.law.joint_friction * body.v[6:]
+        plan = self.plan(desired)
+        free = FreeMotion(body.equations(), self._force_weight)
+        H, g = self._cost(plan, free, desired)
+        n_y, n = free.n_y, free.n_x + 1
+        x = np.zeros(n)
+        # With the whole lean the share is no unknown.
+        _, x[:n_y], failed = dposv(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
+        if failed:
+            return None
+        torques, wrenches = free.forces(x[:-1])
+        C, d = self.joint_limits.rows(free, body.q[7:], body.v[6:])
+        kept = self.limits.margins(wrenches, torques).min() >= 0.0
+        if kept and (C.dot(x[:-1]) >= d).all():
+            return Answer(torques, wrenches, wrenches)
+        full_H, full_g = np.eye(n), np.zeros(n)
+        moved = np.append(np.arange(n_y), n - 1)
+        full_H[np.ix_(moved, moved)], full_g[moved] = H, g
+        rows, lower = self.limits.rows(free)
+        answer = self._minimise(full_H, full_g, np.concatenate([rows, C]), np.append(lower, d))
+        if answer is None and len(d):  # a joint that cannot be stopped in time
+            answer = self._minimise(full_H, full_g, rows, lower)
+        return None if answer is None else Answer(*free.forces(answer[:-1]), wrenches)
+
+    def _cost(self, plan: Plan, free: FreeMotion, desired: Desired) -> tuple[Array, Array]:
+        """H and g of the tasks' cost, by the free motion y and the share of the lean."""
+        body, wheel, scale = self.body, self.flywheel, self._scale
+        nv, n = body.model.nv, len(scale)
+        momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
+        posture, posture_values = self.tasks.evaluate(body, desired)
+        rows = np.zeros((6 + n + len(posture), nv))
+        values, shares = np.zeros(len(rows)), np.zeros(len(rows))
+        rows[:6] = (body.A.T * momentum).T
+        values[:6] = momentum * (plan.hold - body.momentum_drift)
+        shares[:6] = momentum * plan.lean
+        turn = desired.rotation.T.dot(body.data.oMi[1].rotation)
+        rows[6:9, 3:6] = (turn.T * scale[:3]).T
+        rows[np.arange(9, 6 + n), 6 + wheel.free] = scale[3:]
+        shares[6:9], values[9 : 6 + n] = scale[:3] * plan.turn[:3], scale[3:] * plan.turn[3:]
+        rows[6 + n :], values[6 + n :] = posture, posture_values
+        B, c = free.on_accelerations(body.equations(), rows, values)
+        B = np.column_stack([B, -shares])
+        H, g = B.T.dot(B), B.T.dot(c)
+        eagerness = PLAN_WEIGHT * float(plan.lean[3:].dot(plan.lean[3:])) + 1e-6
+        H[-1, -1] += eagerness
+        g[-1] += eagerness
+        return H, g
+
+    def _minimise(self, H: Array, g: Array, C: Array, d: Array) -> Array | None:
+        """The minimiser where C x >= d and the share, the last unknown, is between 0 and 1."""
+        share = np.zeros((2, len(g)))
+        share[:, -1] = 1.0, -1.0
+        limits = np.concatenate([np.column_stack([C, np.zeros(len(C))]), share])
+        program = QuadraticProgram(H, g, limits, np.concatenate([d, [0.0, -1.0]]))
+        solution = self.solver.solve(program)
+        return solution.x if solution.status is QPStatus.SOLVED else None

@@ -1,0 +1,116 @@
+"""Holding lightly loaded contacts still: what the wrench laws neglect.
+
+A law that only maps contact wrenches to torques leaves a leg that bears almost no load to itself:
+the motion of the base then drags its foot along, because the few newtons of contact force cannot
+accelerate the leg.  A damper between the contact and the world gives the leg the torques to follow.
+It acts on the leg's joints alone, fades as the contact takes up load, and vanishes while the
+contact stands still: neither the equilibrium nor the wrenches of firm contacts change, also where
+the ground itself moves or gives way.
+
+What a damper lets slip stays slipped: push after push, the feet creep apart.  A spring beside it,
+if asked for, brings an unloaded contact back along its surface.
+
+Differs: Garofalo2015 has no such terms; without the damper the TORO-like robot slips with its
+unloaded foot in every lateral push above 0.4 of the ankle limit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.parts.support import Support
+from balance.dynamics.checks import symmetrise
+
+Array = NDArray[np.float64]
+
+FIRM_SHARE = 1.0  # of an even share of the weight: a contact that bears more needs no damper
+LIGHT_SHARE = 0.5  # the same for the spring, which would strain contacts that stand firmly askew
+FOLLOWED = 0.5  # of the displacement of the most loaded contact, which the others go along with
+ALONG = [0, 1, 5]  # of a contact's motion: both directions of its surface, and turning on it
+
+
+class ContactDamping:
+    """Wrenches that bring slipping contacts to rest at a given rate, and if asked for, back.
+
+    The damper of contact i is rate * Lambda_i, with Lambda_i = (J_i M^-1 J_i^T)^-1 the inertia that
+    is felt at the contact of the free robot in its nominal posture: one rate suits a small robot
+    and a large one, soles and hands.  It is scaled by 1 - f_n / f_firm, but not below zero, with
+    f_n the normal force that the law asks of the contact.
+
+    The spring is ``back`` times (rate / 2)^2 Lambda_i, so that 1 is critical damping, and acts
+    along the surface only.  It pulls towards the nominal place, shifted and turned by half of what
+    the most loaded contact has been: the contacts find together, and as a whole back to where the
+    setpoints want them.  The turning does not shift the place of others, however far they are: a
+    contact that ran after a pivoting one would drive it further by its reaction.
+    """
+
+    def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
+        nominal, k = _nominal_contacts(support), len(support.robot.soles)
+        rows = [slice(6 * i, 6 * i + 6) for i in range(k)]
+        # Of each contact: its part of stacked wrenches, its Jacobian, which follows the support,
+        # and its damper.
+        self._contacts = [
+            (own, support.J_c[own], rate * Lambda)
+            for own, (_, _, _, Lambda) in zip(rows, nominal, strict=True)
+        ]
+        # Of each contact: the pose of its joint, which follows the support, its place there, its
+        # nominal pose, and its spring.
+        self._springs = [
+            (support.data.oMi[joint], place, X_WC, back * (rate / 2.0) ** 2 * Lambda[:, ALONG])
+            for joint, place, X_WC, Lambda in nominal
+        ]
+        weight = float(np.linalg.norm(support.weight))
+        self._firm = FIRM_SHARE * weight / k
+        self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
+
+    def driven(self, wrenches: Array, v: Array) -> Array:
+        """The wrenches (6 k,) that the legs are to give: what the law asks of the contacts,
+        ``wrenches``, less those of the dampers at ``v`` and springs, all in the contacts' frames.
+        """
+        driven, firm, forces = wrenches.copy(), self._firm, wrenches[2::6].tolist()
+        for (own, J, damper), force in zip(self._contacts, forces, strict=True):
+            if force < firm:
+                driven[own] += (1.0 - force / firm) * damper.dot(J.dot(v))
+        if self._light and min(forces) < self._light:
+            self._pull_back(driven, forces)
+        return driven
+
+    def _pull_back(self, driven: Array, forces: list[float]) -> None:
+        """Add what it takes to move lightly loaded contacts along their surfaces."""
+        leader = forces.index(max(forces))
+        shift, turn, _ = self._displacement(leader)
+        for i, force in enumerate(forces):
+            if force < self._light and i != leader:
+                own_shift, own_turn, R = self._displacement(i)
+                away = (own_shift - FOLLOWED * shift).dot(R)
+                away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
+                pull = (1.0 - force / self._light) * self._springs[i][3].dot(away)
+                driven[6 * i : 6 * i + 6] += pull
+
+    def _displacement(self, contact: int) -> tuple[Array, Array, Array]:
+        """How far a contact is from its nominal place, m and rad, and its axes; world axes."""
+        X_WJ, place, nominal, _ = self._springs[contact]
+        X = X_WJ * place
+        R = X.rotation
+        # sin(angle) times axis: exact enough for what slips, and bounded for what has fallen.
+        return X.translation - nominal.translation, pin.unSkew(R @ nominal.rotation.T), R
+
+
+def _nominal_contacts(support: Support) -> list[tuple[int, pin.SE3, pin.SE3, Array]]:
+    """Of every contact its joint, its place there, and, in the nominal posture, its pose in the
+    world and Lambda_i (6, 6) in its own frame.
+    """
+    robot, model = support.robot, support.model
+    data = model.createData()
+    M = symmetrise(pin.crba(model, data, robot.q_nominal))
+    pin.computeJointJacobians(model, data, robot.q_nominal)
+    found = []
+    for surface in robot.soles:
+        frame = model.frames[surface.frame_id]
+        joint, place = frame.parentJoint, frame.placement * surface.placement
+        J = pin.getFrameJacobian(model, data, joint, place, pin.LOCAL)
+        Lambda = np.linalg.inv(J @ np.linalg.solve(M, J.T))
+        found.append((joint, place, data.oMi[joint] * place, Lambda))
+    return found

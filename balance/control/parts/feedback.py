@@ -1,0 +1,71 @@
+"""Springs and dampers on a point and an orientation, as one product with the state.
+
+The torque of the rotational spring is quadratic in the base's quaternion u: every entry of it is a
+weighted sum of the products u_i u_j.  So force and torque towards a setpoint at rest are linear in
+z = (point, linear rate, angular rate, all u_i u_j, 1), and the law needs one product with a matrix
+that changes only with the setpoint.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.parts.setpoints import Desired
+
+Array = NDArray[np.float64]
+
+
+class Feedback:
+    """Force and torque of springs to a desired point and orientation, and of dampers to rest,
+
+        force = offset - K_P (x - x_d) - K_D y,        torque = R_d tau_P - D w,
+
+    with x the point, y and w any linear and angular rates, and tau_P that of
+    :func:`~balance.control.parts.orientation.spring_torque` with K_R.
+    """
+
+    def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array, offset: Array) -> None:
+        self._K_P, self._K_R, self._offset = K_P, K_R, offset
+        self._map, self._state = np.zeros((6, 26)), np.ones(26)
+        self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
+        self._point, self._rates = self._state[:3], self._state[3:9]
+        self._rows, self._products = np.zeros((4, 4)), self._state[9:25].reshape(4, 4)
+        self._desired: Desired | None = None
+
+    def wrench(self, desired: Desired, point: Array, rates: Array, quaternion: Array) -> Array:
+        """Force and torque (6,), N and N m in world axes; ``rates`` (6,) are linear, angular.
+
+        ``quaternion`` (x, y, z, w) is that of the base.  A desired velocity is not subtracted.
+        """
+        if desired is not self._desired:
+            self._aim(desired)
+        self._point[:], self._rates[:] = point, rates
+        self._rows[:] = quaternion
+        np.multiply(self._rows.T, self._rows, out=self._products)
+        return self._map.dot(self._state)
+
+    def _aim(self, desired: Desired) -> None:
+        self._map[:3, 25] = self._offset + self._K_P.dot(desired.com)
+        self._map[3:, 9:25] = spring_map(self._K_R, desired.quaternion, desired.rotation)
+        self._desired = desired
+
+
+def spring_map(K_R: Array, desired: Array, R_d: Array) -> Array:
+    """(3, 16) matrix that takes the products u_i u_j, row by row, to R_d tau_P.
+
+    With z = (eps, delta) the quaternion of R_d^T R_B, which is linear in u, component k of
+    tau_P = -2 (delta K_R eps + eps x K_R eps) is -2 z^T S_k z.
+    """
+    x, y, z, w = desired
+    relative = np.empty((4, 4))
+    relative[:3, :3] = w * np.eye(3) - pin.skew(desired[:3])
+    relative[:3, 3] = -desired[:3]
+    relative[3] = x, y, z, w
+    S = np.zeros((3, 4, 4))
+    S[:, :3, 3] = K_R
+    for i, axis in enumerate(np.eye(3)):
+        S[:, i, :3] = pin.skew(axis).dot(K_R)
+    in_u = relative.T @ S @ relative
+    return np.asarray(-2.0 * R_d.dot(in_u.reshape(3, 16)))

@@ -1,0 +1,75 @@
+"""Gains that change during a run: one set takes over from another without a jump in torque."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig, GainChange, Gains
+from balance.control.parts.output import ControlOutput
+from balance.robots import Robot
+
+if TYPE_CHECKING:
+    from balance.control import Controller
+
+Array = NDArray[np.float64]
+
+
+class GainSchedule:
+    """One law under gains that change at given times.
+
+    During a change both laws are evaluated and torques and wrenches are mixed, with a share that
+    grows from 0 to 1 along a cubic with zero slope at both ends.  Torque limits and wrench cones
+    are convex, so a mixture keeps them.
+    """
+
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        robot: Robot,
+        make: Callable[[ExperimentConfig, Robot], Controller],
+    ) -> None:
+        self._config, self._robot, self._make = config, robot, make
+        self._waiting = list(config.controller.gain_changes)
+        self._current = make(self._with(config.controller.gains), robot)
+        self._next: Controller | None = None
+        self.path = self._current.path  # setpoints do not depend on the gains
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints that ``ControlOutput.active`` indexes."""
+        return self._current.constraint_names
+
+    def add(self, change: GainChange) -> None:
+        """Plan a change after all others."""
+        self._waiting.append(change)
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques for the measured configuration, velocity and time."""
+        output = self._current.step(q, v, t)
+        if not self._waiting or t < self._waiting[0].time_s:
+            return output
+        change = self._waiting[0]
+        if self._next is None:
+            self._next = self._make(self._with(change.gains), self._robot)
+        new = self._next.step(q, v, t)
+        s = min((t - change.time_s) / change.blend_s, 1.0)
+        if s >= 1.0:
+            self._current, self._next = self._next, None
+            del self._waiting[0]
+            return new
+        share = s * s * (3.0 - 2.0 * s)
+        return ControlOutput(
+            output.torques + share * (new.torques - output.torques),
+            output.wrenches + share * (new.wrenches - output.wrenches),
+            output.status | new.status,
+            new.active,
+            output.residual + share * (new.residual - output.residual),
+        )
+
+    def _with(self, gains: Gains) -> ExperimentConfig:
+        law = self._config.controller.model_copy(update={"gains": gains, "gain_changes": ()})
+        return self._config.model_copy(update={"controller": law})

@@ -1,0 +1,109 @@
+"""Joint torques without neglected terms: the full joint rows of Garofalo2015 (25).
+
+The balancing law maps contact wrenches quasi-statically, tau = -sum_i J_iq_bar^T w_i.  In full, the
+joint rows are
+
+    tau = Lambda_q ddq + Gamma_q xi - sum_i J_iq_bar^T w_i,
+
+and what is missing is the joint acceleration ddq.  The structure of (25) gives it: dh/dt follows
+from the wrenches alone, so ddq is the only unknown in the acceleration of a contact,
+
+    J_ib_bar (dh/dt - dA/dt v) + J_iq_bar ddq + dJ_i/dt v = 0,
+
+with J_iq_bar the generalised Jacobian (33).  The joints that bear contacts solve this; all others
+follow their posture.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.parts.support import Support, supporting_joints
+
+Array = NDArray[np.float64]
+
+WEAK = 0.01
+"""Share of the largest singular value of J_iq_bar below which a direction fades out."""
+
+
+class InverseDynamics:
+    """Accelerations and torques that produce given contact wrenches while the contacts hold.
+
+    A joint that bears no contact accelerates by ddq = omega^2 (s_nominal - s) - 2 zeta omega ds/dt;
+    the others do so as far as the contacts leave them free.
+    """
+
+    def __init__(self, support: Support, frequency_hz: float, damping_ratio: float) -> None:
+        self.support = support
+        robot, self._model = support.robot, support.model
+        self._data = self._model.createData()
+        self._bearing = supporting_joints(robot)
+        omega = 2.0 * np.pi * frequency_hz
+        self._stiffness, self._damping = omega**2, 2.0 * damping_ratio * omega
+        self._nominal = robot.q_nominal[7:].copy()
+        frames = [self._model.frames[surface.frame_id] for surface in robot.soles]
+        self._contacts = [
+            (frame.parentJoint, frame.placement * surface.placement)
+            for frame, surface in zip(frames, robot.soles, strict=True)
+        ]
+        self._still = np.zeros(self._model.nv)
+
+    def torques(self, q: Array, v: Array, wrenches: Array) -> Array:
+        """Joint torques (nj,), N m, under which the contacts bear ``wrenches`` (k, 6).
+
+        The joint rows of the equation of motion (1) by recursive Newton-Euler; its base rows
+        balance, so these are also the joint rows of (25).
+        """
+        acceleration = self.acceleration(q, v, wrenches)
+        generalised = pin.rnea(self._model, self._data, q, v, acceleration)
+        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches.ravel()))
+
+    def acceleration(self, q: Array, v: Array, wrenches: Array) -> Array:
+        """dv/dt (nv,), Pinocchio's convention; ``support`` must be up to date for ``q`` and ``v``.
+
+        The momentum changes as ``wrenches`` and weight say.  Where the joints cannot hold all
+        contacts at that, the contacts' accelerations are least in the sense of least squares.
+        """
+        support, bearing = self.support, self._bearing
+        rate = support.G.dot(wrenches.ravel())
+        rate[:3] -= support.weight
+        rate -= pin.computeCentroidalMomentumTimeVariation(
+            self._model, self._data, q, v, self._still
+        ).vector
+        J, drift = self._contact_rows()
+
+        # dv_b/dt = A_b^-1 (dh/dt - dA/dt v - A_q ddq), the base rows of (14).
+        solved = np.linalg.solve(support.A[:, :6], np.column_stack([rate, support.A_q]))
+        by_momentum, by_joints = solved[:, 0], -solved[:, 1:]
+        J_q_bar = J[:, 6:] + J[:, :6].dot(by_joints)
+
+        joints = self._stiffness * (self._nominal - q[7:]) - self._damping * v[6:]
+        missing = -drift - J[:, :6].dot(by_momentum) - J_q_bar.dot(joints)
+        joints[bearing] += fading_least_squares(J_q_bar[:, bearing], missing)
+        return np.concatenate([by_momentum + by_joints.dot(joints), joints])
+
+    def _contact_rows(self) -> tuple[Array, Array]:
+        """Jacobian (6 k, nv) of the contacts in their own frames, and dJ/dt v (6 k,).
+
+        ``_data`` must hold the links' accelerations at dv/dt = 0, which are the drift.
+        """
+        J = [
+            pin.getFrameJacobian(self._model, self.support.data, joint, X, pin.LOCAL)
+            for joint, X in self._contacts
+        ]
+        drift = [X.actInv(self._data.a[joint]).vector for joint, X in self._contacts]
+        return np.concatenate(J), np.concatenate(drift)
+
+
+def fading_least_squares(matrix: Array, right: Array) -> Array:
+    """The x of least norm that minimises |matrix x - right|, less its weak directions.
+
+    A direction with singular value sigma is inverted by 1 / sigma down to sigma_0 = ``WEAK`` times
+    the largest, and by sigma / sigma_0^2 below.  A straight knee, or a hand on a wall that hardly
+    lets the momentum change, then asks for no large acceleration, and nothing jumps on the way.
+    """
+    U, sigma, Vt = np.linalg.svd(matrix, full_matrices=False)
+    weakest = WEAK * sigma.max(initial=1e-9)
+    return np.asarray((right.dot(U) * sigma / np.maximum(sigma, weakest) ** 2).dot(Vt))

@@ -1,0 +1,110 @@
+"""Laws that decide on accelerations, contact wrenches and torques together, from tasks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import LawBase
+from balance.config.tasks import FrameTask
+from balance.control.parts.distribution import make_distribution
+from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.limits import Limits
+from balance.control.parts.output import ControlOutput, ControlStatus
+from balance.control.parts.safety_frame import BalancingLaw
+from balance.control.parts.setpoints import Desired, SetpointPath
+from balance.control.parts.task_stack import TaskStack, make_tasks
+from balance.control.parts.tasks import PostureTask
+from balance.control.parts.whole_body import WholeBody
+from balance.control.qp import make_solver
+from balance.control.qp.diagnosis import conflict_sentence
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Answer:
+    """Torques (nj,) and wrenches (6 k,) of a step; ``wanted`` are the wrenches without limits."""
+
+    torques: Array
+    wrenches: Array
+    wanted: Array
+
+
+class TaskLaw(BalancingLaw):
+    """The steps that such laws have in common; a law says how it weighs its tasks."""
+
+    def __init__(
+        self,
+        law: LawBase,
+        robot: Robot,
+        tasks: Mapping[str, float],
+        frames: Mapping[str, FrameTask],
+        contact_damping: float,
+    ) -> None:
+        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
+        self.distribution = make_distribution(robot, law.contacts, law.qp)
+        self.robot, self.body = robot, WholeBody(robot, contact_damping)
+        super().__init__(law, robot, make_solver(law.qp.solver))
+        # With no wanted wrench only the regulariser of the contact-wrench QP is left.
+        k = self.distribution.n
+        nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
+        self.force_metric = nothing.H.diagonal() / law.qp.regularisation
+        """Diagonal of the metric in which the contacts share the load evenly (6 k,)."""
+        weight = float(np.linalg.norm(self.body.weight))
+        self.limits = Limits(robot, self.distribution, weight)
+        self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
+        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
+        impedance = law.impedance or robot.impedance
+        pace = (impedance.frequency_hz, impedance.damping_ratio)
+        # Whatever the tasks leave open goes to the posture, at next to no cost.
+        rest = PostureTask(robot, *pace)
+        self.tasks = TaskStack(
+            [*make_tasks(law.gains, robot, tasks, frames, *pace), rest],
+            [*tasks.values(), law.qp.regularisation],
+            robot.model.nv,
+            linear_weight=law.qp.linear_weight,
+            angular_weight=law.qp.angular_weight,
+        )
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the rows of the wrench cones and of the torque limits."""
+        return self.limits.names
+
+    def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
+        """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
+        self.body.update(q, v)
+        answer = self.solve(self.path.at(t))
+        if answer is None:
+            return None
+        residual = self.body.G.dot(answer.wanted - answer.wrenches)
+        active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
+        status = ControlStatus.OK
+        if len(active):  # in the order of the rows: cones first
+            rows = self.limits.n_cone_rows
+            if active[0] < rows and residual.dot(residual) > self._negligible**2:
+                status |= ControlStatus.WRENCH_LIMITED
+            if active[-1] >= rows:
+                status |= ControlStatus.TORQUE_LIMITED
+        # A projection has no limits of torque, and a solver's rounding may leave some.
+        torques = self.limits.cut(answer.torques)
+        return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)
+
+    @abstractmethod
+    def solve(self, desired: Desired) -> Answer | None:
+        """The answer at the current state of ``self.body``, None if there is none."""
+
+    def conflict(self) -> str:
+        """Why there is no answer at the last state: limits that contradict each other, in words."""
+        free = FreeMotion(self.body.equations(), self.force_metric)
+        bounded = np.isfinite(np.concatenate([self.limits.lower, *2 * [self.limits.torques]]))
+        names = [name for name, kept in zip(self.limits.names, bounded, strict=True) if kept]
+        return conflict_sentence(*self.limits.rows(free), names)

@@ -1,0 +1,129 @@
+"""The contact-wrench QP: contact wrenches whose sum is nearest to a wanted wrench at the CoM.
+
+With w the stacked wrenches of k contacts, each in its own surface frame, and G the map that carries
+them to the CoM in world axes,
+
+    minimise  |G w - w_CoM|^2_W + eps |w - w_0|^2_R    subject to    every wrench in its cone.
+
+w_0 is the even share: the wrenches with G w_0 = w_CoM that use the contacts least, where R measures
+each component in units of what the contact can bear.  When w_0 lies in the cones it is the exact
+minimiser, because both terms vanish there, and no iteration is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.linalg.lapack import dposv
+
+from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
+from balance.robots.contacts import ContactSurface, WrenchCone
+
+Array = NDArray[np.float64]
+
+LEAST_SHARE = 0.05  # of the load of the largest contact
+
+
+@dataclass(slots=True)
+class WrenchSolution:
+    """Contact wrenches (k, 6) in surface frames, and how they were found."""
+
+    wrenches: Array
+    status: QPStatus
+    active: NDArray[np.integer[Any]]
+    total: Array
+    """Achieved wrench at the CoM (6,), N and N m, world axes."""
+    residual: Array
+    """Wanted minus achieved wrench at the CoM (6,), N and N m, world axes."""
+
+
+class WrenchDistribution:
+    """Solves the contact-wrench QP of a fixed set of contacts again and again.
+
+    ``linear_weight`` and ``angular_weight`` are the diagonal of W; ``regularisation`` is eps.
+    """
+
+    def __init__(
+        self,
+        surfaces: Sequence[ContactSurface],
+        cones: Sequence[WrenchCone],
+        share_friction: float,
+        solver: CertifiedSolver,
+        *,
+        linear_weight: float,
+        angular_weight: float,
+        regularisation: float,
+    ) -> None:
+        self.solver = solver
+        self.rows = block_diag(*(cone.rows for cone in cones))
+        self.lower = np.concatenate([cone.lower for cone in cones])
+        self.names = tuple(
+            f"{surface.name}: {name}"
+            for surface, cone in zip(surfaces, cones, strict=True)
+            for name in cone.names
+        )
+        self.n = 6 * len(surfaces)
+        capacity = np.concatenate(_capacities(surfaces, share_friction))
+        # R^-1 and W on the columns and rows of G: arrays of equal shapes multiply twice as fast.
+        self._inverse_share_weight = np.tile(capacity**2, (6, 1))
+        weight = np.repeat([linear_weight, angular_weight], 3)
+        self._weight = np.repeat(weight[:, None], self.n, axis=1)
+        self._regulariser = regularisation / capacity**2
+        self._none = np.empty(0, dtype=int)
+
+    def solve(self, G: Array, wanted: Array) -> WrenchSolution:
+        """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, 6 k)."""
+        stacked, status, active = self.even_share(G, wanted), QPStatus.SOLVED, self._none
+        margins = self.rows.dot(stacked)
+        margins -= self.lower
+        if not margins[margins.argmin()] >= 0.0:
+            solution = self.solver.solve(self.program(G, wanted, stacked))
+            stacked, status, active = solution.x, solution.status, solution.active
+        total = G.dot(stacked)
+        return WrenchSolution(stacked.reshape(-1, 6), status, active, total, wanted - total)
+
+    def even_share(self, G: Array, wanted: Array) -> Array:
+        """The least wrenches, in the metric R, that add up to ``wanted`` regardless of cones."""
+        scaled = G * self._inverse_share_weight
+        gram = scaled.dot(G.T)
+        _, multiplier, failed = dposv(gram, wanted)
+        if failed:  # too few contacts to span all six directions
+            multiplier = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
+        return multiplier.dot(scaled)
+
+    def program(self, G: Array, wanted: Array, share: Array) -> QuadraticProgram:
+        """The quadratic program itself."""
+        weighted = self._weight * G
+        H = G.T.dot(weighted)
+        H.ravel()[:: self.n + 1] += self._regulariser
+        g = wanted.dot(weighted) + self._regulariser * share
+        return QuadraticProgram(H, g, self.rows, self.lower)
+
+    def describe(self, active: NDArray[np.integer[Any]]) -> list[str]:
+        """Names of the rows with these indices, as a user would say them."""
+        return [self.names[index] for index in active]
+
+
+def _capacities(surfaces: Sequence[ContactSurface], friction: float) -> list[Array]:
+    """How much each contact is to bear: (f_x, f_y, f_z, tau_x, tau_y, tau_z) in relative units.
+
+    Normal forces go by area, so that a hand bears less than a foot, and points without an area bear
+    ``LEAST_SHARE``; the other components by what the friction cone and the rectangle allow per
+    newton of normal force.
+    """
+    areas = np.array([surface.half_length * surface.half_width for surface in surfaces])
+    areas = np.maximum(areas, LEAST_SHARE * areas.max())
+    return [
+        share * np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
+        for share, X, Y in zip(
+            areas / areas.max(),
+            (surface.half_length for surface in surfaces),
+            (surface.half_width for surface in surfaces),
+            strict=True,
+        )
+    ]

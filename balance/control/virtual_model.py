@@ -1,0 +1,74 @@
+"""Virtual model control: springs and dampers that are not there, RobotDynamicsETH 3.11."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.control.parts.feedback import Feedback
+from balance.control.parts.setpoints import Desired
+from balance.control.parts.velocity_feedback import velocity_gains
+from balance.control.parts.wrench_law import WrenchLaw
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@final
+class VirtualModelController(WrenchLaw):
+    """Joint torques that act on the robot as springs and dampers between base and world would.
+
+    They hold a point P of the base, the one where the CoM lies in the nominal posture, and the
+    base's orientation.  With F_v and tau_v the virtual force at P and torque, the wanted wrench of
+    the contacts at the CoM x is, from (3.116) and (3.117),
+
+        w_CoM = [m g e_z + F_v;  (x_P - x) x F_v + tau_v],
+        F_v = -K_P (x_P - x_d) - K_D (dx_P/dt - dx_d/dt),
+        tau_v = R_d tau_P - D (omega - omega_d),
+
+    with gains on velocities from :func:`velocity_gains`, and the torques are (3.120).
+
+    Differs: the contact forces come from the wrench QP, which keeps them in their cones, instead of
+    the pseudo-inverse (3.119); they are wrenches, since soles are surfaces, and act on the robot:
+    w_i = -F_ci.
+    """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        super().__init__(config, robot)
+        self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
+        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self._feedback = Feedback(self.K_P, self.K_D_velocity, self.K_R, self.D_omega, np.zeros(3))
+        self._gravity = np.append(self.support.weight / robot.mass, np.zeros(3))
+        self.p_BP = R_WB.T @ (robot.com() - robot.q_nominal[:3])
+        # Velocity of P, angular velocity and p_BP, in base axes and in world axes.
+        self._in_base, self._in_world = np.zeros((3, 3)), np.zeros((3, 3))
+        self._in_base[2] = self.p_BP
+        self._base_rates, self._rates = self._in_base.ravel()[:6], self._in_world.ravel()[:6]
+        self._at_point = np.eye(6)
+        self._at_point[:3, 3:] = -pin.skew(self.p_BP)
+
+    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
+        """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
+        support = self.support
+        np.dot(self._at_point, v[:6], out=self._base_rates)
+        np.dot(self._in_base, support.R_WB.T, out=self._in_world)
+        point = q[:3] + self._in_world[2]
+        wanted = self._feedback.wrench(desired, point, self._rates, q[3:7])
+        if desired.moving:
+            wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
+            wanted[3:] += self.D_omega.dot(desired.angular_velocity)
+        wanted[3:] += pin.skew(point - support.com).dot(wanted[:3])
+        wanted[:3] += support.weight
+        return wanted
+
+    def carried(self, total: Array) -> Array:
+        """Gravity (6,): tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
+
+        The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no
+        torque of its own, and gravity at all links is the weight at the CoM.
+        """
+        return self._gravity

@@ -1,0 +1,96 @@
+"""One quadratic program over accelerations, contact wrenches and torques; Bouyarmane2012 V."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
+
+from balance.config import ExperimentConfig, WholeBodyLaw
+from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.quaternion_form import quaternion_equations
+from balance.control.parts.setpoints import Desired
+from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.whole_body import MotionEquations
+from balance.control.qp import QPStatus, QuadraticProgram
+from balance.errors import ConfigError
+from balance.robots import Robot
+
+Array = NDArray[np.float64]
+
+
+@final
+class WholeBodyController(TaskLaw):
+    """Weighted tasks under the full equation of motion, Bouyarmane2012 (36) or (38):
+
+        minimise    sum_i w_i |J_i dv/dt + dJ_i/dt v - target_i|^2 + |z|^2
+        subject to  the equation of motion, contacts at rest, wrenches in their cones,
+                    torques within their limits,
+
+    where |z|^2 is the small cost of contact forces that differ from the even share.
+
+    Differs: the paper's unknowns are accelerations, torques and forces, with the equation of motion
+    and the contacts as equality rows.  Here those rows are solved first, which leaves one unknown
+    for each joint and inequalities alone: the same minimiser, from a program a third of the size.
+    Without violated limits that minimiser solves a linear system, and no iteration is needed.
+    Contacts are surfaces with a wrench in a cone in place of points with friction cones.
+    """
+
+    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+        law = config.controller
+        if not isinstance(law, WholeBodyLaw):
+            raise ConfigError(f"controller.law is '{law.law}'; this needs 'whole_body_qp'")
+        super().__init__(law, robot, law.tasks, law.frames, law.contact_damping)
+        self.form = law.form
+        # Small even against a task's smallest weight: no motion is given up for an even share.
+        self._force_weight = law.qp.regularisation**2 * self.force_metric
+
+    def equations(self) -> tuple[MotionEquations, Array]:
+        """The equations of motion of the chosen form, and the weights of its forces."""
+        if self.form == "plain":
+            return self.body.equations(), self._force_weight
+        equations = quaternion_equations(self.body)
+        # A multiplier of the chart follows from the motion: its weight does not matter.
+        multipliers = np.ones(len(equations.J) - len(self._force_weight))
+        return equations, np.concatenate([self._force_weight, multipliers])
+
+    def solve(self, desired: Desired) -> Answer | None:
+        """The minimiser of the program above."""
+        free, H_y, g_y = self._cost(desired)
+        x = np.zeros(free.n_x)
+        _, x[: free.n_y], failed = dposv(H_y, g_y)
+        if failed:
+            return None
+        torques, wrenches = self._forces(free, x)
+        margins = self.limits.margins(wrenches, torques)
+        if margins[margins.argmin()] >= 0.0:
+            return Answer(torques, wrenches, wrenches)
+        solution = self.solver.solve(self._limited(free, H_y, g_y))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        return Answer(*self._forces(free, solution.x), wrenches)
+
+    def program(self, desired: Desired) -> QuadraticProgram:
+        """The program with all its limits at the current state of ``self.body``."""
+        return self._limited(*self._cost(desired))
+
+    def _cost(self, desired: Desired) -> tuple[FreeMotion, Array, Array]:
+        """What is free to choose, and the cost 1/2 y^T H_y y - g_y^T y of its motion."""
+        equations, force_weight = self.equations()
+        free = FreeMotion(equations, force_weight)
+        rows, values = self.tasks.evaluate(self.body, desired)
+        B, c = free.on_accelerations(equations, rows, values)
+        return free, B.T.dot(B), c.dot(B)
+
+    def _limited(self, free: FreeMotion, H_y: Array, g_y: Array) -> QuadraticProgram:
+        H, g = np.zeros((free.n_x, free.n_x)), np.zeros(free.n_x)
+        H.ravel()[:: free.n_x + 1] = 1.0
+        H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
+        return QuadraticProgram(H, g, *self.limits.rows(free))
+
+    def _forces(self, free: FreeMotion, x: Array) -> tuple[Array, Array]:
+        """Torques, and contact wrenches without the multipliers of a chart."""
+        torques, forces = free.forces(x)
+        return torques, forces[: len(self._force_weight)]

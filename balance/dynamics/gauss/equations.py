@@ -1,0 +1,92 @@
+"""Equation of motion from Gauss' principle in any rotation chart (Bouyarmane2012 III-IV)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from balance.dynamics.checks import Array
+from balance.dynamics.gauss.jacobians import body_jacobians
+from balance.dynamics.gauss.state import ChartState, chart_state
+from balance.rotations import skew
+
+
+@dataclass(frozen=True, slots=True)
+class GaussDynamics:
+    """M qdd + N qdot = gravity + applied + C^T lambda,  C qdd + constraint_bias = 0.
+
+    Shapes: n = 3 + d + m for d chart coordinates and m joints; c = d - 3 constraints.
+    ``M`` (n, n): Bouyarmane2012 (25); singular along directions that (10) does not see.
+    ``N`` (n, n): Bouyarmane2012 (26).
+    ``A`` (n, n): projector that removes the multipliers, A C^T = 0; Bouyarmane2012 (34).
+    ``C`` (c, n): rows of the constraint on qdd, Bouyarmane2012 (30); q^T S^T S for quaternions.
+    ``constraint_bias`` (c,): the term of (30) without qdd.
+    ``gravity`` (n,): M (g, 0, 0), the gravity force of (24).
+    """
+
+    chart: str
+    qdot: Array
+    M: Array
+    N: Array
+    A: Array
+    C: Array
+    constraint_bias: Array
+    gravity: Array
+
+
+def gauss_dynamics(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) -> GaussDynamics:
+    """M, N, A and the constraint of ``model`` with its base rotation in ``chart``.
+
+    ``chart`` is "euler_zyx", "quaternion", "rotation_matrix", or any other name in
+    ``balance.rotations.CHARTS``; ``q`` and ``qdot`` are ordered as in
+    ``balance.dynamics.gauss.state``, and ``chart_from_pinocchio`` makes them.
+
+    Differs: rotor inertias (``model.armature``) are added to the diagonal of M, so that the result
+    is that of Pinocchio; the paper has none.  The inertia about the centre of mass is stored in the
+    model, so (21) is not needed.
+    """
+    state = chart_state(model, chart, q, qdot)
+    M, N = _inertia_and_velocity_matrices(state)
+    C = np.zeros((state.chart.size - 3, len(state.q)))
+    C[:, 3 : 3 + state.chart.size] = state.chart.constraint_rows(state.theta)
+    bias = state.chart.constraint_rows(state.theta_dot) @ state.theta_dot
+    gravity = M[:, :3] @ model.gravity.linear
+    return GaussDynamics(chart, state.qdot, M, N, _projector(C, state.q), C, bias, gravity)
+
+
+def _inertia_and_velocity_matrices(state: ChartState) -> tuple[Array, Array]:
+    """M and N as sums over the bodies, Bouyarmane2012 (25)-(26): no Christoffel symbols."""
+    model = state.model
+    bodies = range(1, model.njoints)
+    mass = np.array([model.inertias[k].mass for k in bodies])[:, None, None]
+    inertia = np.stack([model.inertias[k].inertia for k in bodies])
+    centres = np.stack([model.inertias[k].lever for k in bodies])
+    J = body_jacobians(state, bodies, centres)
+    M = _sum_over_bodies(J.J_t, mass * J.J_t) + _sum_over_bodies(J.J_r, inertia @ J.J_r)
+    M[state.joints, state.joints] += np.diag(model.armature[6:])
+    spin = skew(inertia @ J.J_r @ state.qdot)
+    N = _sum_over_bodies(J.J_t, mass * J.J_t_dot)
+    N += _sum_over_bodies(J.J_r, inertia @ J.J_r_dot - spin @ J.J_r)
+    return M, N
+
+
+def _sum_over_bodies(left: Array, right: Array) -> Array:
+    """sum_k left_k^T right_k for arrays (k, 3, n)."""
+    n = left.shape[-1]
+    return left.reshape(-1, n).T @ right.reshape(-1, n)
+
+
+def _projector(C: Array, q: Array) -> Array:
+    """A = 1 - C^T (W C^T)^-1 W with A C^T = 0.
+
+    One constraint: W = q^T as in Bouyarmane2012 (33), which gives (34), because q^T C^T = 1 on the
+    unit sphere.
+
+    Differs: the single row q^T cannot eliminate the six multipliers of the rotation matrix, so
+    there W = C, which makes A the orthogonal projector.
+    """
+    W = q[None, :] if len(C) == 1 else C
+    return np.eye(len(q)) - C.T @ np.linalg.solve(W @ C.T, W)

@@ -1,5 +1,0 @@
-"""The base's pose and velocity from an inertial unit and leg kinematics."""
-
-from balance.estimation.base_estimator import BaseEstimator
-
-__all__ = ["BaseEstimator"]

@@ -1,0 +1,1 @@
+"""What a run leaves behind: signals, verdict, quantities, and the result folder."""

@@ -1,0 +1,5 @@
+"""A robot: its model, contact surfaces and cones, stance, posture and support polygon."""
+
+from balance.robots.robot import Robot, load_robot, robot_files
+
+__all__ = ["Robot", "load_robot", "robot_files"]

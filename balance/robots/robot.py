@@ -1,0 +1,333 @@
+"""Robots: a Pinocchio model plus what balancing needs to know, described by one YAML file each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from balance.config.paths import data_folder
+from balance.config.schema import Strict, load_yaml_mapping, validate
+from balance.dynamics.standing import standing_posture
+from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
+from balance.robots.contacts import POINT_RADIUS_M, ContactSurface
+from balance.robots.model import body_frame, joint_id, read_model, turn_base
+
+Array = NDArray[np.float64]
+Vector3 = tuple[float, float, float]
+Positive = Annotated[float, Field(gt=0)]
+
+LEVEL_TOLERANCE_RAD = 1e-3
+LEVEL_TOLERANCE_M = 1e-3
+MOST_POINTS = 12  # of one contact surface
+
+
+class PackageModel(Strict):
+    """A model of the package example-robot-data."""
+
+    example_robot_data: str
+
+
+class SoleFile(Strict):
+    """A rectangle or points under a foot: centre and axes in ``frame``, metres and radians.
+
+    ``length`` and ``width`` are along the axes x and y; ``points`` are (x, y) from the centre.
+    """
+
+    frame: str
+    centre: Vector3 = (0.0, 0.0, 0.0)
+    rpy: Vector3 = (0.0, 0.0, 0.0)
+    length: Positive | None = None
+    width: Positive | None = None
+    points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MOST_POINTS)] = ()
+
+    @model_validator(mode="after")
+    def _has_one_shape(self) -> SoleFile:
+        sides = [side is not None for side in (self.length, self.width)]
+        if self.points and any(sides):
+            raise ValueError("it is a rectangle or points; give length and width, or points")
+        if not self.points and not all(sides):
+            raise ValueError("it has no shape; give length and width of a rectangle, or points")
+        if len(set(self.points)) != len(self.points):
+            raise ValueError(f"a point is named twice in {[list(p) for p in self.points]}")
+        return self
+
+
+class StandFile(Strict):
+    """How the nominal posture is completed: soles level, CoM over a point of the stance.
+
+    ``com_offset`` is from the centre of the soles (m, world axes), ``yaw`` the heading of the base
+    (rad), ``base_height`` that of its frame (m), ``held`` joints that keep their angle.
+    """
+
+    com_offset: tuple[float, float] = (0.0, 0.0)
+    yaw: float = 0.0
+    base_height: Positive | None = None
+    held: tuple[str, ...] = ()
+
+
+class ImpedanceFile(Strict):
+    """Joint impedance of the joints that a law leaves free, per unit of joint inertia."""
+
+    frequency_hz: Positive
+    damping_ratio: Positive
+
+
+class RobotFile(Strict):
+    """The schema of a robot's YAML file.
+
+    ``base_rpy`` turns the base's axes, rad, where those of the URDF are not x forwards, z upwards:
+    it is the orientation of the axes wanted in those given.
+    """
+
+    name: str
+    description: str = ""
+    urdf: str | PackageModel
+    base_body: str
+    base_rpy: Vector3 = (0.0, 0.0, 0.0)
+    push_body: str
+    soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
+    surfaces: dict[str, SoleFile] = Field(default_factory=dict)
+    lock: dict[str, float] = Field(default_factory=dict)
+    posture: dict[str, float] = Field(default_factory=dict)
+    stand: StandFile | None = None
+    impedance: ImpedanceFile
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A floating-base robot that can be balanced.
+
+    ``model`` has a free-flyer root; ``q_nominal`` stands on level soles on the ground plane z = 0;
+    ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
+    kg.
+    """
+
+    name: str
+    description: str
+    model: pin.Model
+    q_nominal: Array
+    soles: tuple[ContactSurface, ...]
+    surfaces: tuple[ContactSurface, ...]
+    mass: float
+    base_body: str
+    push_body: str
+    impedance: ImpedanceFile
+    urdf: Path
+    package_dirs: tuple[Path, ...]
+    locked: Mapping[str, float]
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the actuated joints, in the order of the torques."""
+        return list(self.model.names)[2:]
+
+    @cached_property
+    def effort_limits(self) -> Array:
+        """Largest torque of each actuated joint, N m."""
+        return np.array(self.model.upperEffortLimit[6:])
+
+    def com(self, q: Array | None = None) -> Array:
+        """Centre of mass in the world, metres; at the nominal posture if ``q`` is not given."""
+        q = self.q_nominal if q is None else q
+        return np.array(pin.centerOfMass(self.model, self.model.createData(), q))
+
+    def standing_posture(self, q_start: Array | None = None, **conditions: Any) -> Array:
+        """A posture near ``q_start`` with level soles; see :mod:`balance.dynamics.standing`."""
+        soles = [(sole.frame_id, sole.placement) for sole in self.soles]
+        start = self.q_nominal if q_start is None else q_start
+        return standing_posture(self.model, soles, start, **conditions)
+
+    def height(self) -> float:
+        """Distance (m) from the lowest to the highest visual shape with all joints at zero."""
+        geometry = pin.buildGeomFromUrdf(
+            self.model,
+            str(self.urdf),
+            pin.GeometryType.VISUAL,
+            package_dirs=[str(folder) for folder in self.package_dirs],
+        )
+        data, shapes = self.model.createData(), geometry.createData()
+        pin.updateGeometryPlacements(self.model, data, geometry, shapes, pin.neutral(self.model))
+        low, high = np.inf, -np.inf
+        for shape, placement in zip(geometry.geometryObjects, shapes.oMg, strict=True):
+            heights = (_extent(shape) @ placement.rotation.T + placement.translation)[:, 2]
+            low, high = min(low, heights.min()), max(high, heights.max())
+        return float(high - low)
+
+
+def _extent(shape: pin.GeometryObject) -> Array:
+    """Points whose convex hull holds a shape: its vertices, or the corners of its local box."""
+    geometry, path = shape.geometry, Path(shape.meshPath)
+    if hasattr(geometry, "vertices"):
+        points = np.array(geometry.vertices()).reshape(-1, 3)
+        # Collada files may have y upwards, which the mesh reader leaves as it is.
+        if path.suffix.lower() == ".dae" and b"Z_UP" not in path.read_bytes():
+            points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+        return points
+    geometry.computeLocalAABB()
+    box = geometry.aabb_local
+    return np.array(np.meshgrid(*zip(box.min_, box.max_, strict=True))).reshape(3, -1).T
+
+
+def robot_files(folders: Sequence[Path] = ()) -> dict[str, Path]:
+    """Name and YAML file of every known robot; a user's ``folders`` come before the package's."""
+    found: dict[str, Path] = {}
+    for folder in [*folders, data_folder("robots")]:
+        if not os.path.isdir(folder):
+            raise FileError(f"the robot folder {folder} does not exist")
+        files = [*folder.glob("*.yaml"), *(p / "robot.yaml" for p in folder.iterdir())]
+        for path in sorted(files):
+            if path.is_file():
+                name = path.parent.name if path.name == "robot.yaml" else path.stem
+                found.setdefault(name, path)
+    return found
+
+
+def load_robot(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Robot:
+    """The robot of a name (``balance robots`` lists them) or of a YAML file's path.
+
+    ``folders`` are searched for a name before the robots that ship with the package.
+    """
+    text = str(name_or_yaml)
+    if text.endswith((".yaml", ".yml")):
+        path = Path(text)
+    else:
+        files = robot_files(folders)
+        if text not in files:
+            raise RobotError(
+                f"unknown robot '{text}'{known_names(text, files)}; or give the path of a YAML file"
+            )
+        path = files[text]
+    spec = validate(RobotFile, load_yaml_mapping(path), str(path))
+    try:
+        return _build(spec, path)
+    except BalanceError as error:
+        raise type(error)(f"{path}: robot '{spec.name}': {error}") from None
+
+
+def _build(spec: RobotFile, path: Path) -> Robot:
+    urdf, packages = _find_urdf(spec.urdf, path)
+    model = turn_base(read_model(urdf, spec.lock, packages), spec.base_rpy)
+    model.name = spec.name
+    for key in ("base_body", "push_body"):
+        body_frame(model, getattr(spec, key), key)
+    soles = tuple(
+        _surface(model, f"{name} sole", sole, f"soles.{name}") for name, sole in spec.soles.items()
+    )
+    others = tuple(
+        _surface(model, name, surface, f"surfaces.{name}")
+        for name, surface in spec.surfaces.items()
+    )
+    robot = Robot(
+        name=spec.name,
+        description=spec.description,
+        model=model,
+        q_nominal=_nominal_posture(model, spec, soles),
+        soles=soles,
+        surfaces=soles + others,
+        mass=float(pin.computeTotalMass(model)),
+        base_body=spec.base_body,
+        push_body=spec.push_body,
+        impedance=spec.impedance,
+        urdf=urdf,
+        package_dirs=packages,
+        locked=dict(spec.lock),
+    )
+    _check_level(robot)
+    return robot
+
+
+def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path, ...]]:
+    if isinstance(source, str):
+        urdf = Path(os.path.abspath(path.parent / source))
+        if not os.path.isfile(urdf):  # also for names that no file can have
+            raise FileError(f"the URDF {urdf} does not exist; 'urdf' is relative to the YAML file")
+        return urdf, (urdf.parent,)
+    from example_robot_data import robots_loader  # deferred: only package robots need it
+
+    name = source.example_robot_data
+    if name not in robots_loader.ROBOTS:
+        raise RobotError(
+            f"example-robot-data has no robot '{name}'{known_names(name, robots_loader.ROBOTS)}"
+        )
+    loader = robots_loader.ROBOTS[name]
+    inner = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
+    urdf = Path(robots_loader.getModelPath(inner)) / inner
+    # Meshes are named package://example-robot-data/robots/..., so the package's parent is needed.
+    share = next(p.parent for p in urdf.parents if p.name == "example-robot-data")
+    return urdf, (share,)
+
+
+def _surface(model: pin.Model, name: str, sole: SoleFile, key: str) -> ContactSurface:
+    placement = pin.SE3(pin.rpy.rpyToMatrix(*sole.rpy), np.array(sole.centre))
+    index = body_frame(model, sole.frame, f"{key}.frame")
+    if not sole.points:
+        half_length, half_width = (0.5 * (side or 0.0) for side in (sole.length, sole.width))
+        return ContactSurface(name, sole.frame, index, placement, half_length, half_width)
+    points = np.array(sole.points)
+    low, high = points.min(axis=0), points.max(axis=0)
+    centre = 0.5 * (low + high)
+    placement = placement * pin.SE3(np.eye(3), np.append(centre, 0.0))
+    half_length, half_width = np.maximum(0.5 * (high - low), POINT_RADIUS_M).tolist()
+    around_centre = tuple((float(x), float(y)) for x, y in points - centre)
+    return ContactSurface(
+        name, sole.frame, index, placement, half_length, half_width, points=around_centre
+    )
+
+
+def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:
+    q = pin.neutral(model)
+    R_WB = pin.rpy.rpyToMatrix(0.0, 0.0, spec.stand.yaw if spec.stand else 0.0)
+    q[3:7] = pin.Quaternion(R_WB).coeffs()
+    for name, angle in spec.posture.items():
+        q[model.joints[joint_id(model, name, "posture")].idx_q] = angle
+    below = np.flatnonzero(q[7:] < model.lowerPositionLimit[7:] - 1e-9)
+    above = np.flatnonzero(q[7:] > model.upperPositionLimit[7:] + 1e-9)
+    for index in map(int, (*below, *above)):
+        raise ConfigError(
+            f"'posture.{model.names[index + 2]}' = {q[7 + index]:.4g} rad; the URDF allows "
+            f"{model.lowerPositionLimit[7 + index]:.4g} to "
+            f"{model.upperPositionLimit[7 + index]:.4g} rad"
+        )
+    poses = _sole_poses(model, q, soles)
+    centre = np.mean([pose.translation for pose in poses], axis=0)
+    if spec.stand is None:
+        q[:3] -= centre
+        return q
+    q[:2] -= centre[:2]
+    return standing_posture(
+        model,
+        [(sole.frame_id, sole.placement) for sole in soles],
+        q,
+        com_xy=np.array(spec.stand.com_offset),
+        base_height=spec.stand.base_height,
+        base_rotation=R_WB,
+        held=spec.stand.held,
+    )
+
+
+def _sole_poses(model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]) -> list[pin.SE3]:
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    return [sole.pose(data) for sole in soles]
+
+
+def _check_level(robot: Robot) -> None:
+    poses = _sole_poses(robot.model, robot.q_nominal, robot.soles)
+    for sole, pose in zip(robot.soles, poses, strict=True):
+        tilt = float(np.arccos(np.clip(pose.rotation[2, 2], -1.0, 1.0)))
+        height = float(pose.translation[2])
+        if tilt > LEVEL_TOLERANCE_RAD or abs(height) > LEVEL_TOLERANCE_M:
+            raise RobotError(
+                f"the {sole.name} is not level in the nominal posture (tilted by {tilt:.3g} rad, "
+                f"{1e3 * height:.3g} mm from the ground); correct 'posture', or add 'stand: {{}}' "
+                "to have it computed"
+            )

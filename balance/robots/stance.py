@@ -1,0 +1,102 @@
+"""Stances: which surfaces of a robot touch which planes, and the posture that this takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.config import ExperimentConfig
+from balance.config.stance import PlaneConfig, Stance
+from balance.dynamics.standing import standing_posture
+from balance.errors import ConfigError, known_names
+from balance.robots import Robot, load_robot
+from balance.robots.contacts import ContactSurface
+
+Array = NDArray[np.float64]
+
+
+def robot_of(config: ExperimentConfig, folders: Sequence[Path] = ()) -> Robot:
+    """The robot of an experiment, standing as its ``stance`` says."""
+    robot = load_robot(config.robot, folders)
+    return robot if config.stance is None else take_stance(robot, config.stance)
+
+
+def take_stance(robot: Robot, stance: Stance) -> Robot:
+    """``robot`` with the stance's contacts as its ``soles`` and a posture in which they touch.
+
+    Surfaces without a plane of their own stay on level ground where the robot's nominal posture has
+    them; one with a plane is laid flat on it at the nearest point.
+    """
+    surfaces = tuple(_placed_surface(robot, name, stance) for name in stance.contacts)
+    q_start = robot.q_nominal.copy()
+    for name, angle in stance.posture.items():
+        if name not in robot.joint_names:
+            raise ConfigError(
+                f"stance.posture names a joint '{name}' that robot '{robot.name}' lacks"
+                f"{known_names(name, robot.joint_names)}"
+            )
+        q_start[robot.model.joints[robot.model.getJointId(name)].idx_q] = angle
+    targets = laid_flat(robot, surfaces, q_start)
+    feet = {sole.name for sole in robot.soles} | set(stance.contacts) - set(stance.planes)
+    ground = [t for s, t in zip(surfaces, targets, strict=True) if s.name in feet] or targets
+    centre = np.mean([target.translation[:2] for target in ground], axis=0)
+    q = standing_posture(
+        robot.model,
+        [(surface.frame_id, surface.placement) for surface in surfaces],
+        q_start,
+        com_xy=centre + np.array(stance.com_offset_m),
+        base_rotation=pin.Quaternion(robot.q_nominal[3:7]).matrix(),
+        sole_placements=targets,
+        held=stance.held,
+    )
+    return replace(robot, soles=surfaces, q_nominal=q)
+
+
+def _placed_surface(robot: Robot, name: str, stance: Stance) -> ContactSurface:
+    known = {surface.name: surface for surface in robot.surfaces}
+    if name not in known and robot.model.existBodyName(name):
+        raise ConfigError(
+            f"stance.contacts names the body '{name}' of robot '{robot.name}', which has no "
+            "contact surface; describe one under 'surfaces' in the robot's file, or take one of "
+            f"{', '.join(known)}"
+        )
+    if name not in known:
+        raise ConfigError(
+            f"stance.contacts names '{name}', which robot '{robot.name}' lacks"
+            f"{known_names(name, known)}"
+        )
+    if name not in stance.planes:
+        return known[name]
+    return replace(known[name], plane=plane_placement(stance.planes[name]))
+
+
+def plane_placement(plane: PlaneConfig) -> pin.SE3:
+    """A frame on a plane, z along its normal."""
+    z = np.array(plane.normal) / np.linalg.norm(plane.normal)
+    x = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = x - (x @ z) * z
+    x /= np.linalg.norm(x)
+    return pin.SE3(np.column_stack([x, np.cross(z, x), z]), np.array(plane.point_m))
+
+
+def laid_flat(robot: Robot, surfaces: tuple[ContactSurface, ...], q_start: Array) -> list[pin.SE3]:
+    """Where each surface is to be: on its plane, next to where ``q_start`` has it."""
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, q_start)
+    nominal = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, nominal, robot.q_nominal)
+    targets = []
+    for surface in surfaces:
+        on_ground = surface in robot.soles
+        guess = surface.pose(nominal if on_ground else data)
+        normal, origin = surface.plane.rotation[:, 2], surface.plane.translation
+        position = guess.translation - ((guess.translation - origin) @ normal) * normal
+        x = guess.rotation[:, 0] - (guess.rotation[:, 0] @ normal) * normal
+        x /= np.linalg.norm(x)
+        targets.append(pin.SE3(np.column_stack([x, np.cross(normal, x), normal]), position))
+    return targets

@@ -1,0 +1,1 @@
+"""The simulated world: plants, drives, sensors, ground, pushes and what breaks."""

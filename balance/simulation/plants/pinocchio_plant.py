@@ -1,0 +1,147 @@
+"""Rigid-body simulation with Pinocchio alone, in velocity-level steps.
+
+One step of size dt takes velocities from v to v+ by
+
+    (M + dt B) (v+ - v) = dt (tau - B v - b(q, v)) + sum J_p^T i_p + J_c^T lambda,
+    q+ = q (+) dt v+,
+
+with b the Coriolis, centrifugal and gravity terms, B the viscous joint friction, i_p the impulses
+of pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with much
+friction stays stable.  How the contact impulses are found is the business of
+:mod:`balance.simulation.plants.contact_models`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
+
+from balance.config import Plant
+from balance.dynamics.checks import frame_id
+from balance.robots import Robot
+from balance.robots.joint_values import joint_values
+from balance.simulation.ground import GroundMotion
+from balance.simulation.plants.contact_models import Contacts
+from balance.simulation.plants.interface import BodyImpulse
+
+Array = NDArray[np.float64]
+
+LIMIT_YIELD_RAD = 0.01  # how far a joint's end stop gives way under the joint's largest torque
+
+
+class PinocchioPlant:
+    """The robot on its planes; ``q``, ``v`` and ``time`` are its true state."""
+
+    def __init__(self, config: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
+        self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
+        self.dt = config.step_s
+        self.q, self.v, self.time = robot.q_nominal.copy(), np.zeros(self.model.nv), 0.0
+        unlimited = np.full(self.model.nv - 6, np.inf)
+        self._highest = robot.effort_limits if config.torque_limits else unlimited
+        self._lowest = -self._highest
+        self._damping = np.zeros(self.model.nv)
+        self._damping[6:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
+        self.joint_damping = self._damping[6:]
+        """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
+        self._stops = _EndStops(robot)
+        self._contacts = Contacts(robot, config, self.data)
+        self._joint_drive = self._contacts.drive[6:]
+        self._ground = ground
+        # Views of Pinocchio's memory.
+        self._M, self._bias = self.data.M, self.data.nle
+        self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
+        self.contact_wrenches = self._contacts.wrenches
+        """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        self._frames: dict[str, pin.Frame] = {}
+
+    @property
+    def contact_residual(self) -> float:
+        """Complementarity residual of the last contact solve, N s times m/s."""
+        return self._contacts.model.residual
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one of the robot's soles."""
+        self._contacts.model.set_friction(surface, friction)
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Start again at time zero from a state; nothing of the past is kept."""
+        self.q, self.v, self.time = q.copy(), v.copy(), 0.0
+        self._contacts.forget()
+
+    def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
+        """Advance by one time step under joint torques (nj,) and pushes (N s)."""
+        model, data, dt, q, v = self.model, self.data, self.dt, self.q, self.v
+        # In the world convention crba leaves the joints' placements and Jacobians as well.
+        pin.crba(model, data, q, pin.Convention.WORLD)
+        pin.nonLinearEffects(model, data, q, v)
+
+        drive, inertia = self._contacts.drive, self._diagonal
+        np.multiply(self._damping, v, out=drive)
+        drive += self._bias
+        self._joint_drive -= np.minimum(np.maximum(torques, self._lowest), self._highest)
+        inertia += dt * self._damping
+        stops = self._stops.touched(q, v, dt)
+        if stops is not None:
+            inertia += dt * stops.damping
+            drive -= stops.force
+        drive *= -dt
+        for impulse in impulses:
+            drive += self._generalised(impulse)
+
+        factor, failed = dpotrf(self._M)
+        if failed:
+            raise FloatingPointError("the mass matrix is not positive definite")
+        if self._ground is not None:
+            self._contacts.carry(self._ground, self.time, dt)
+        self.v = self._contacts.resolve(factor, v, dt)
+        self.q = pin.integrate(model, q, dt * self.v)
+        self.time += dt
+
+    def _generalised(self, impulse: BodyImpulse) -> Array:
+        """J_p^T i: a push as generalised impulse (nv,)."""
+        if impulse.body not in self._frames:
+            self._frames[impulse.body] = self.model.frames[frame_id(self.model, impulse.body)]
+        frame = self._frames[impulse.body]
+        placement = frame.placement * pin.SE3(np.eye(3), impulse.point)
+        rotation = self.data.oMi[frame.parentJoint].rotation @ placement.rotation
+        J = pin.getFrameJacobian(
+            self.model, self.data, frame.parentJoint, placement, pin.LOCAL_WORLD_ALIGNED
+        )
+        vector = rotation @ impulse.vector if impulse.in_body_axes else impulse.vector
+        return np.asarray(vector @ J[:3])
+
+
+@dataclass(frozen=True, slots=True)
+class _StopForces:
+    """Implicit damping (nv,), N m s/rad, and explicit force (nv,), N m, of the stops in touch."""
+
+    damping: Array
+    force: Array
+
+
+class _EndStops:
+    """Stiff implicit springs at the ends of the joints' ranges."""
+
+    def __init__(self, robot: Robot) -> None:
+        model = robot.model
+        self._lower = model.lowerPositionLimit[7:].copy()
+        self._upper = model.upperPositionLimit[7:].copy()
+        self._stiffness = robot.effort_limits / LIMIT_YIELD_RAD
+        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:]
+        self._damping = 2.0 * np.sqrt(self._stiffness * inertia)
+
+    def touched(self, q: Array, v: Array, dt: float) -> _StopForces | None:
+        """What the stops do, or None if no joint is at one."""
+        joints = q[7:]
+        excess = joints - np.minimum(np.maximum(joints, self._lower), self._upper)
+        if not np.count_nonzero(excess):
+            return None
+        damping, force = np.zeros_like(v), np.zeros_like(v)
+        damping[6:] = (excess != 0.0) * (self._damping + dt * self._stiffness)
+        force[6:] = -self._stiffness * excess - damping[6:] * v[6:]
+        return _StopForces(damping, force)

@@ -1,0 +1,172 @@
+"""Where a robot's contact surfaces are relative to the planes that they touch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from balance.dynamics.placements import frame_points, joint_placements
+from balance.robots import Robot
+from balance.robots.contact_points import surface_cone
+from balance.robots.contacts import ContactSurface, friction_pyramid
+from balance.simulation.ground import GroundMotion
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ABSENT_M = 1e3  # gap of the corners that a surface lacks: so far away that they never touch
+
+
+class Surfaces:
+    """The k contact surfaces of a robot at the current state, each with m corners.
+
+    Rectangles have four.  Where surfaces touch with different numbers of points, m is the largest
+    of them, and the corners that a surface lacks are never near.
+
+    Velocities and impulses of a surface are six numbers, linear first, at its centre and in its own
+    axes S; those of a corner are three numbers in the axes of the plane P, z out of the plane.
+    ``gaps`` (k, m) are the heights of the corners above their plane and ``normals`` (k, 3) the
+    planes' normals in the axes S.
+    """
+
+    def __init__(self, robot: Robot, data: pin.Data, J: Array) -> None:
+        """``J`` (6 k, nv) is where the Jacobians go."""
+        self.count, m = len(robot.soles), most_corners(robot)
+        self._model, self._data = robot.model, data
+        placements = joint_placements(data)
+        # Of each surface its three axes, its centre and its corners, in the axes of its plane.
+        self._points = np.zeros((self.count, 4 + m, 3))
+        self._points[:, 4:, 2] = ABSENT_M
+        self._surfaces = [
+            _Surface(robot.model, surface, placements, points, rows)
+            for surface, points, rows in zip(
+                robot.soles, self._points, J.reshape(self.count, 6, -1), strict=True
+            )
+        ]
+        self.gaps, self.normals = self._points[:, 4:, 2], self._points[:, :3, 2]
+        self._axes = self._points[:, :3]
+        self._corner_rows = np.zeros((self.count, m, 3, 6))
+        plane_fits = np.zeros((self.count, 3, m))
+        for surface, rows, fit in zip(self._surfaces, self._corner_rows, plane_fits, strict=True):
+            rows[: surface.n], fit[:, : surface.n] = surface.corner_rows, surface.plane_fit
+        flat = self._corner_rows.reshape(self.count, 3 * m, 6)
+        self._share = block_diag(*(np.linalg.pinv(rows.T) for rows in flat))
+        self._plane_fit = block_diag(*plane_fits)
+        self._target = np.zeros((self.count, 6))
+
+    def update(self) -> None:
+        """Take poses and Jacobians from ``data``, which holds the joints' placements and own."""
+        for surface in self._surfaces:
+            surface.update(self._model, self._data)
+
+    def carry(self, ground: GroundMotion, time: float, dt: float) -> Array:
+        """Move the planes that are on the ground to where they are at ``time``.
+
+        Returns the velocities (6 k,) of the ground at the surfaces, in their own axes, with which
+        it gets to ``time + dt``.  ``data`` holds the joints' placements.
+        """
+        pose, twist = ground.pose(time), pin.Motion(ground.twist(time, dt))
+        velocities = np.zeros((self.count, 6))
+        for surface, velocity in zip(self._surfaces, velocities, strict=True):
+            if surface.name in ground.surfaces:
+                velocity[:] = surface.carry(self._data, pose, twist)
+        return velocities.ravel()
+
+    def closing_velocity(self, closing: Array) -> Array:
+        """Velocities (6 k,) of the surfaces at which the corners approach their planes.
+
+        ``closing`` (m k,) are the rates at which the corners shall do so, proportional to their
+        gaps.
+        """
+        target = self._target
+        fit = self._plane_fit.dot(closing).reshape(-1, 3)
+        np.multiply(fit[:, :1], self.normals, out=target[:, :3])
+        target[:, 3:5] = fit[:, 1:]
+        return target.ravel()
+
+    def share(self, impulses: Array) -> Array:
+        """Least impulses of the corners (m k, 3) that add up to those of the surfaces (6 k,)."""
+        local = self._share.dot(impulses).reshape(self.count, -1, 3)
+        return np.asarray(local @ self._axes).reshape(-1, 3)
+
+    def corner_map(self, corners: Indices) -> Array:
+        """(3 n, 6 k): velocities of n corners, numbered 0 to m k - 1, from those of surfaces."""
+        k, m = self._corner_rows.shape[:2]
+        blocks = self._axes.transpose(0, 2, 1)[:, None] @ self._corner_rows  # R_PS times rows
+        B = np.zeros((k, m, 3, k, 6))
+        for index in range(k):
+            B[index, :, :, index] = blocks[index]
+        return B.reshape(m * k, 3, 6 * k)[corners].reshape(3 * corners.size, 6 * k)
+
+    def poses(self) -> Array:
+        """Axes in rows, then the centre, of every surface in the axes of its plane (k, 4, 3)."""
+        return self._points[:, :4].copy()
+
+
+class _Surface:
+    """One surface; writes its axes, centre and corners to ``points`` and its Jacobian to ``J``."""
+
+    def __init__(
+        self,
+        model: pin.Model,
+        surface: ContactSurface,
+        placements: Array,
+        points: Array,
+        J: Array,
+    ) -> None:
+        frame = model.frames[surface.frame_id]
+        self.name, self._plane = surface.name, surface.plane
+        self._joint = frame.parentJoint
+        self._X_JS = frame.placement * surface.placement
+        self._rows = frame_points(self._X_JS, surface.corners)
+        self.n = len(surface.corners)
+        self._placement, self._points, self._J = placements[self._joint], points[: 4 + self.n], J
+        self._place(surface.plane)
+        self.corner_rows = np.stack([_point_rows(corner) for corner in surface.corners])
+        # c_z = v_z + omega_x y - omega_y x is to be -closing at all corners.
+        x, y = surface.corners[:, 0], surface.corners[:, 1]
+        self.plane_fit = -np.linalg.pinv(np.stack([np.ones(self.n), y, -x], axis=1))
+
+    def _place(self, plane: pin.SE3) -> None:
+        self._level = np.array_equal(plane.homogeneous, np.eye(4))
+        self._R_WP, self._p_WP = plane.rotation.copy(), plane.translation.copy()
+
+    def carry(self, data: pin.Data, pose: pin.SE3, twist: pin.Motion) -> Array:
+        """Place the plane on ground at ``pose``; its velocity (6,) at the centre, surface axes."""
+        self._place(pose * self._plane)
+        return np.asarray((data.oMi[self._joint] * self._X_JS).actInv(twist).vector)
+
+    def update(self, model: pin.Model, data: pin.Data) -> None:
+        self._J[:] = pin.getFrameJacobian(model, data, self._joint, self._X_JS, pin.LOCAL)
+        np.dot(self._rows, self._placement, out=self._points)
+        if not self._level:
+            self._points[3:] -= self._p_WP
+            self._points[:] = self._points.dot(self._R_WP)
+
+
+def most_corners(robot: Robot) -> int:
+    """m: the largest number of points with which a surface of ``robot`` touches."""
+    return max(len(surface.corners) for surface in robot.soles)
+
+
+def sticking_rows(robot: Robot, friction: Array) -> Array:
+    """Rows (n, 6 k) that are not negative for impulses which corners that stick can give.
+
+    ``friction`` (k,) has the coefficient under each surface.
+
+    Sufficient for Coulomb's circular cones at the corners of surfaces that lie flat, for the rows
+    are those of pyramids inside of them.
+    """
+    cones = [
+        surface_cone(surface, friction_pyramid(mu))
+        for surface, mu in zip(robot.soles, friction.tolist(), strict=True)
+    ]
+    return np.asarray(block_diag(*(cone.rows for cone in cones)))
+
+
+def _point_rows(arm: Array) -> Array:
+    """(3, 6): velocity of a point at ``arm`` from the centre, given the centre's 6D velocity."""
+    x, y, z = arm
+    return np.array([[1.0, 0, 0, 0, z, -y], [0, 1.0, 0, -z, 0, x], [0, 0, 1.0, y, -x, 0]])

@@ -1,0 +1,50 @@
+"""A plant around another one: what both have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.simulation.plants.interface import Plant
+
+Array = NDArray[np.float64]
+
+
+class PlantWrapper:
+    """Passes everything but ``step`` on to the plant inside."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant, self.dt = plant, plant.dt
+
+    @property
+    def q(self) -> Array:
+        """True configuration (nq,)."""
+        return self.plant.q
+
+    @property
+    def v(self) -> Array:
+        """True velocity (nv,)."""
+        return self.plant.v
+
+    @property
+    def time(self) -> float:
+        """Simulated time in s."""
+        return self.plant.time
+
+    @property
+    def contact_wrenches(self) -> Array:
+        """Measured wrench of each sole (k, 6)."""
+        return self.plant.contact_wrenches
+
+    @property
+    def joint_damping(self) -> Array:
+        """Viscous friction of each joint (nj,), N m s/rad."""
+        return self.plant.joint_damping
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        """Change the friction coefficient under one surface."""
+        self.plant.set_friction(surface, friction)
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Start again at time zero from a state."""
+        self.plant.reset(q, v)

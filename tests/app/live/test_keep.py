@@ -1,0 +1,113 @@
+"""What the lab writes: result folders, configs, pages; all inside the results folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from live_samples import names_below, short_recording, snapshot
+
+import balance
+from balance.app.live.export import export_html, frame_rows
+from balance.app.live.keep import export, recording_of, save_config, save_run
+from balance.app.live.replay import Replay, result_folders
+from balance.app.live.stage import LIGHT
+from balance.errors import FileError, InputError
+from balance.recordings.results import load_recording
+
+
+@pytest.fixture(scope="module")
+def recording() -> balance.Recording:
+    return short_recording()
+
+
+def test_a_saved_run_is_a_normal_result_folder(tmp_path: Path) -> None:
+    taken = snapshot()
+    folder = save_run(taken, tmp_path, "mine")
+    assert folder == tmp_path / "mine"
+    assert {"config.yaml", "summary.json", "log.parquet", "com_momentum.png"} <= names_below(folder)
+    loaded = load_recording(folder)
+    assert np.array_equal(loaded.q, taken.log.q[: taken.rows])
+
+
+def test_rows_that_come_while_saving_are_left_out() -> None:
+    taken = snapshot()
+    cut = type(taken)(taken.config, taken.log, 25, "finished", 0.1, ())
+    assert recording_of(cut).time.size == 25
+    assert taken.log.rows == 60
+
+
+def test_a_saved_config_gives_the_same_run(tmp_path: Path) -> None:
+    taken = snapshot()
+    path = save_config(taken, tmp_path, "mine")
+    assert path.read_text().startswith("# A session of the live lab: 1 pushes.")
+    again = balance.run(balance.load_config(path))
+    assert np.array_equal(again.q, taken.log.q[: taken.rows])
+    assert save_config(taken, tmp_path, "mine") == tmp_path / "mine-2.yaml"
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", "..", "/tmp/x"])
+def test_nothing_is_written_outside_of_the_results(tmp_path: Path, name: str) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    for save in (save_run, save_config):
+        with pytest.raises(FileError, match="no name for a result"):
+            save(snapshot(), results, name)
+    assert names_below(tmp_path) == {"results"}
+    assert names_below(results) == set()
+
+
+def test_an_empty_session_cannot_be_saved(tmp_path: Path) -> None:
+    taken = snapshot()
+    empty = type(taken)(taken.config, taken.log, 0, "finished", 0.0, ())
+    with pytest.raises(InputError, match="nothing has been simulated"):
+        save_run(empty, tmp_path, "x")
+
+
+def test_a_page_is_one_file_that_needs_nothing_else(
+    recording: balance.Recording, tmp_path: Path
+) -> None:
+    path = export_html(recording, tmp_path / "replay.html")
+    text = path.read_text(encoding="utf-8")
+    assert names_below(tmp_path) == {"replay.html"}
+    assert "__VISER_EMBED_DATA__" in text
+    assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?https?:", text)
+    assert "<title>toro: momentum</title>" in text
+
+
+def test_frames_of_a_page_are_evenly_spaced(recording: balance.Recording) -> None:
+    rows = frame_rows(recording)
+    assert rows[0] == 0
+    assert set(np.diff(rows)) <= {32, 33, 34}  # rows of 1 ms; a frame of 33.3 ms
+
+
+def test_an_unknown_kind_of_export_is_refused(recording: balance.Recording, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be exported as 'x'"):
+        export(Replay(recording, tmp_path), "x", LIGHT, {})
+
+
+def test_a_replay_moves_with_the_clock_and_stays_where_it_is_put(
+    recording: balance.Recording, tmp_path: Path
+) -> None:
+    replay = Replay(recording, tmp_path)
+    replay.playing = False
+    replay.seek(0.1)
+    assert replay.advance() == 100
+    assert replay.advance() == 100
+    replay.seek(99.0)
+    assert replay.row == recording.time.size - 1
+    replay.playing, replay.speed = True, 1e6
+    replay.advance()
+    assert replay.time <= replay.duration  # it begins anew
+
+
+def test_only_result_folders_are_offered_for_replay(tmp_path: Path) -> None:
+    for name in ("a", ".hidden", "empty"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a" / "log.parquet").touch()
+    (tmp_path / ".hidden" / "log.parquet").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert result_folders(tmp_path) == ["a"]
+    assert result_folders(tmp_path / "none") == []
