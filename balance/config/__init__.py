@@ -8,55 +8,44 @@ from balance.config.experiment import (
     parse_overrides,
 )
 from balance.config.laws import (
-    LAWS,
-    WRENCH_LAWS,
-    CaptureLaw,
+    BalancingLawConfig,
     ContactAssumptions,
     GainChange,
     Gains,
-    HierarchicalLaw,
     Impedance,
-    LawBase,
-    MomentumLaw,
+    LawConfig,
     Oscillator,
-    OttLaw,
     Setpoint,
-    VirtualModelLaw,
-    WholeBodyLaw,
-    WrenchLawBase,
+    WrenchLawConfig,
     WrenchQP,
 )
-from balance.config.plant import Plant
-from balance.config.pushes import ForcePush, HalfSinePush, ImpulsePush, PendulumPush
+from balance.config.plant import PlantConfig
+from balance.config.pushes import PushConfig
+from balance.config.registry import ENGINES, LAWS, PUSHES
+from balance.config.sections import section_of
 from balance.config.values import gain_matrix
 
 __all__ = [
+    "ENGINES",
     "LAWS",
-    "WRENCH_LAWS",
-    "CaptureLaw",
+    "PUSHES",
+    "BalancingLawConfig",
     "ContactAssumptions",
     "ExperimentConfig",
-    "ForcePush",
     "GainChange",
     "Gains",
-    "HalfSinePush",
-    "HierarchicalLaw",
     "Impedance",
-    "ImpulsePush",
-    "LawBase",
-    "MomentumLaw",
+    "LawConfig",
     "Oscillator",
-    "OttLaw",
-    "PendulumPush",
-    "Plant",
+    "PlantConfig",
+    "PushConfig",
     "Setpoint",
-    "VirtualModelLaw",
-    "WholeBodyLaw",
-    "WrenchLawBase",
+    "WrenchLawConfig",
     "WrenchQP",
     "find_config",
     "gain_matrix",
     "load_config",
     "parse_config",
     "parse_overrides",
+    "section_of",
 ]

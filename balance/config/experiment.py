@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from balance.config.actuators import Actuators
+from balance.config.dotted_keys import plain_copy, set_key
 from balance.config.faults import Fault
 from balance.config.ground import Ground
-from balance.config.laws import Law
+from balance.config.laws import LawConfig
 from balance.config.mismatch import Mismatch
 from balance.config.paths import data_folder
-from balance.config.plant import Plant
-from balance.config.pushes import Push
+from balance.config.plant import PlantConfig
+from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
 from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validate
+from balance.config.sections import Sections, experiment_sections
 from balance.config.sensors import Estimator, Sensors, State
 from balance.config.stance import Stance
 from balance.config.values import NonNegative, Positive
@@ -36,7 +39,11 @@ class Reference(Strict):
 
 
 class ExperimentConfig(Strict):
-    """One experiment: a robot, a plant, a controller and pushes."""
+    """One experiment: a robot, a plant, a controller and pushes.
+
+    ``code`` says which code of the user's own takes part, with the hash of each file; it is filled
+    in when the experiment is read, and refuses other files when it is repeated.
+    """
 
     robot: str
     duration_s: Positive
@@ -44,9 +51,9 @@ class ExperimentConfig(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     stop_after_fall_s: NonNegative = 0.0
     stance: Stance | None = None
-    plant: Plant = Plant()
-    controller: Law
-    pushes: tuple[Push, ...] = ()
+    plant: PlantConfig = PlantConfig()
+    controller: LawConfig
+    pushes: tuple[PushConfig, ...] = ()
     state: State = True
     sensors: Sensors | None = None
     estimator: Estimator | None = None
@@ -56,6 +63,7 @@ class ExperimentConfig(Strict):
     faults: tuple[Fault, ...] = ()
     reference: Reference | None = None
     provenance: dict[str, str] | None = None
+    code: dict[str, str] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentConfig:
@@ -134,13 +142,21 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def parse_config(
-    value: Mapping[str, Any], source: str, overrides: Mapping[str, Any] | None = None
+    value: Mapping[str, Any],
+    source: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    code: bool = True,
 ) -> ExperimentConfig:
-    """The experiment in a mapping; ``source`` names it in errors."""
-    tree: Any = _copy(value)
+    """The experiment in a mapping; ``source`` names it in errors.
+
+    Without ``code`` nothing that the experiment names is run: the sections of a user's own law,
+    pushes and engine are kept as they are.
+    """
+    tree: Any = plain_copy(value)
     for key, item in (overrides or {}).items():
         try:
-            _set(tree, key, item)
+            set_key(tree, key, item)
         except ConfigError as error:
             raise ConfigError(f"{source}: {error}") from None
     seed = tree.get("seed", 0)
@@ -148,7 +164,19 @@ def parse_config(
         tree = draw_ranges(tree, seed if type(seed) is int and seed >= 0 else 0)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from None
-    return validate(ExperimentConfig, tree, source)
+    try:
+        sections = experiment_sections(tree, code)
+        tree |= sections.checked_code(tree.get("code"))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return validate(_schema(sections.law, sections.pushes, sections.plant), tree, source)
+
+
+@cache
+def _schema(law: Any, pushes: Any, plant: Any) -> type[ExperimentConfig]:
+    """The schema of an experiment with the keys of the law, pushes and engine that it names."""
+    fields = Sections(law, pushes, plant, {}).fields()
+    return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
 
 
 def parse_overrides(assignments: list[str]) -> dict[str, Any]:
@@ -160,39 +188,3 @@ def parse_overrides(assignments: list[str]) -> dict[str, Any]:
             raise ConfigError(f"--set '{text}': expected key.path=value")
         overrides[key.strip()] = parse_yaml(value, f"--set '{text}'")
     return overrides
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_copy(item) for item in value]
-    return value
-
-
-def _set(tree: Any, key: str, value: Any) -> None:
-    """Set a dotted key in nested mappings and lists; the schema judges new keys later."""
-    *parents, last = key.split(".")
-    here, above = tree, ""
-    for part in parents:
-        if isinstance(here, list):
-            here = here[_list_index(here, part, key)]
-        elif isinstance(here, dict):
-            here = here.setdefault(part, {})
-        else:
-            raise ConfigError(f"cannot set '{key}': '{above}' is {here!r}, not a mapping or list")
-        above = part
-    if isinstance(here, list):
-        here[_list_index(here, last, key)] = _copy(value)
-    elif isinstance(here, dict):
-        here[last] = _copy(value)
-    else:
-        raise ConfigError(f"cannot set '{key}': '{parents[-1]}' is {here!r}, not a mapping or list")
-
-
-def _list_index(items: list[Any], part: str, key: str) -> int:
-    if not part.isdigit() or int(part) >= len(items):
-        raise ConfigError(
-            f"cannot set '{key}': '{part}' must be a whole number from 0 to {len(items) - 1}"
-        )
-    return int(part)

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from balance.config.dotted_keys import set_key
 from balance.config.schema import Strict
-from balance.config.tasks import FrameTask, check_priorities, check_weights
 from balance.config.values import Gain, NonNegative, Positive, PositiveVector3, Vector3
-
-LAWS: dict[str, str] = {
-    "momentum": "momentum-based balancing, Garofalo2015 (38)-(39)",
-    "ott2011": "PD on CoM and base orientation, Garofalo2015 (35)-(37)",
-    "whole_body_qp": "one QP over accelerations, forces and torques, Bouyarmane2012 (36)-(38)",
-    "hierarchical": "prioritised tasks on the same unknowns, RobotDynamicsETH 3.10",
-    "virtual_model": "virtual springs and dampers at the base, RobotDynamicsETH (3.115)-(3.120)",
-    "capture": "capture point, with hips and arms beyond the sole's edge, docs/capture.md",
-}
-
-
-WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
-"""Those that share a wrench among the contacts; they have some keys in common."""
 
 
 class Build(Strict):
@@ -122,24 +107,31 @@ class Setpoint(Strict):
 
 
 class GainChange(Strict):
-    """Other gains from ``time_s`` on, taken over within ``blend_s`` without a jump in torque."""
+    """Other gains from ``time_s`` on, taken over within ``blend_s`` without a jump in torque.
+
+    In place of ``gains``, ``set`` gives dotted keys of the law, for laws with gains of their own.
+    """
 
     time_s: NonNegative
     blend_s: Positive = 0.25
-    gains: Gains
+    gains: Gains | None = None
+    set: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.gains is None) == (not self.set):
+            raise ValueError("give one of gains and set")
+        return self
 
 
-class LawBase(Strict):
-    """What every law is given: one set of gains defines the same target for all of them.
+class LawConfig(Strict):
+    """What every law is given, a user's own as well; a law adds its own keys in ``Config``.
 
-    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
+    ``law`` is its name in the registry.
     """
 
-    gains: Gains = DEFAULT_GAINS
+    law: str
     contacts: ContactAssumptions = ContactAssumptions()
-    qp: WrenchQP = WrenchQP()
-    impedance: Impedance | None = None
-    contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
     setpoints: tuple[Setpoint, ...] = ()
     gain_changes: tuple[GainChange, ...] = ()
 
@@ -166,8 +158,36 @@ class LawBase(Strict):
                 )
         return changes
 
+    @model_validator(mode="after")
+    def _changes_fit(self) -> Self:
+        law = self
+        for change in self.gain_changes:
+            law = law.changed(change)
+        return self
 
-class WrenchLawBase(LawBase):
+    def changed(self, change: GainChange) -> Self:
+        """The same law after a change of gains, with no further changes to come."""
+        tree = self.model_dump(exclude={"gain_changes"}, exclude_unset=True)
+        if change.gains is not None:
+            tree["gains"] = change.gains.model_dump(exclude_unset=True)
+        for key, value in change.set.items():
+            set_key(tree, key, value)
+        return type(self).model_validate(tree, strict=True)
+
+
+class BalancingLawConfig(LawConfig):
+    """What our own laws share: one set of gains defines the same target for all of them.
+
+    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
+    """
+
+    gains: Gains = DEFAULT_GAINS
+    qp: WrenchQP = WrenchQP()
+    impedance: Impedance | None = None
+    contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
+
+
+class WrenchLawConfig(BalancingLawConfig):
     """A law that asks for a wrench at the CoM and shares it among the contacts.
 
     ``contact_return`` is the stiffness that brings a contact back which slipped while it bore
@@ -175,116 +195,3 @@ class WrenchLawBase(LawBase):
     """
 
     contact_return: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
-class MomentumLaw(WrenchLawBase):
-    """The momentum-based balancing law.
-
-    With ``tracking`` no term is neglected: the momentum of a moving setpoint is fed forward, and
-    the torques are the full inverse dynamics.
-    """
-
-    law: Literal["momentum"]
-    tracking: bool = False
-
-
-class OttLaw(WrenchLawBase):
-    """PD on CoM and base orientation with the velocities of both in place of the momentum."""
-
-    law: Literal["ott2011"]
-
-
-class VirtualModelLaw(WrenchLawBase):
-    """Virtual springs and dampers at the base."""
-
-    law: Literal["virtual_model"]
-
-
-class WholeBodyLaw(LawBase):
-    """One QP over accelerations, torques and contact forces.
-
-    ``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.  ``form`` is
-    that of the equation of motion: Pinocchio's, or with the base's quaternion as coordinates.
-    """
-
-    law: Literal["whole_body_qp"]
-    form: Literal["plain", "quaternion"] = "plain"
-    tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
-    frames: dict[str, FrameTask] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _known_tasks(self) -> Self:
-        check_weights(self.tasks, self.frames)
-        return self
-
-
-class HierarchicalLaw(LawBase):
-    """Prioritised tasks on accelerations, forces and torques.
-
-    ``priorities`` names the tasks of each level, the highest first; ``frames`` defines tasks that
-    hold a frame.  ``method`` solves a QP for each level, or projects onto null spaces.
-    """
-
-    law: Literal["hierarchical"]
-    method: Literal["qp", "projection"] = "qp"
-    priorities: tuple[tuple[str, ...], ...] = (
-        ("dynamics", "contacts", "cones", "torque_limits"),
-        ("com",),
-        ("base",),
-        ("posture",),
-        ("forces",),
-    )
-    frames: dict[str, FrameTask] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _consistent_priorities(self) -> Self:
-        check_priorities(self.priorities, self.frames)
-        return self
-
-
-class CaptureLaw(LawBase):
-    """Capture point, with hips and arms when the soles are used up.
-
-    Rates are in units of omega = sqrt(g / z), the rate at which the robot falls, so that one set of
-    numbers suits robots of any size.
-
-    ``max_lean_rad`` is how far the base may lean sideways, forwards and backwards, ``arm_share``
-    the share of their range that arms may use with it.  ``lean_rate`` and ``momentum_rate`` are the
-    rates at which the lean and its momentum reach their targets, ``braking`` the moments (roll and
-    pitch), in units of m g z, that are counted on to stop the lean.  ``lean_reserve`` is by how
-    much more than needed the body leans, as a share of the capture point's distance.
-    ``cop_reserve_m`` is what the target of the centre of pressure keeps from the edge that
-    ``contacts.cop_margin_m`` leaves, and ``crouch`` by how much the CoM sinks, in CoM heights,
-    times the square of the roll in radians.  ``joint_friction`` is the viscous friction of the
-    joints, N m s/rad, that the law makes up for.  ``contact_damping`` is the rate, 1/s, at which a
-    contact that slips shall come to rest.
-    """
-
-    law: Literal["capture"]
-    max_lean_rad: PositiveVector3 = (0.8, 0.75, 0.62)
-    arm_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-    lean_rate: Positive = 3.0
-    momentum_rate: Positive = 12.0
-    braking: tuple[Positive, Positive] = (0.17, 0.06)
-    lean_reserve: NonNegative = 0.05
-    cop_reserve_m: NonNegative = 0.002
-    crouch: NonNegative = 0.085
-    joint_friction: NonNegative = 0.0
-    contact_damping: NonNegative = 40.0
-
-
-def _known_law(value: Any) -> Any:
-    law = value.get("law") if isinstance(value, Mapping) else None
-    if isinstance(law, str) and law not in LAWS:
-        told = "".join(f"\n  {name}: {text}" for name, text in LAWS.items())
-        close = difflib.get_close_matches(law, LAWS, n=1)
-        hint = f" (did you mean '{close[0]}'?)" if close else ""
-        raise ValueError(f"unknown law {law!r}{hint}; known laws are{told}")
-    return value
-
-
-Law = Annotated[
-    MomentumLaw | OttLaw | VirtualModelLaw | WholeBodyLaw | HierarchicalLaw | CaptureLaw,
-    Field(discriminator="law"),
-    BeforeValidator(_known_law),
-]

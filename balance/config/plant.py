@@ -17,15 +17,15 @@ class Soft(Strict):
     damping: Positive = 1e3
 
 
-class Plant(Strict):
+class PlantConfig(Strict):
     """The simulated robot and ground.
 
-    ``joint_damping`` is viscous joint friction in N m s/rad, one number or one per joint name.
-    With ``bookkeeping`` momentum and energy are counted in every step; a run whose books do not
-    balance is aborted.
+    ``engine`` is its name in the registry; ``joint_damping`` is viscous joint friction in
+    N m s/rad, one number or one per joint name.  With ``bookkeeping`` momentum and energy are
+    counted in every step; a run whose books do not balance is aborted.
     """
 
-    engine: Literal["pinocchio", "mujoco"] = "pinocchio"
+    engine: str = "pinocchio"
     step_s: Annotated[float, Field(gt=0, le=0.01)] = 0.001
     friction: Positive = 0.8
     joint_damping: NonNegative | dict[str, NonNegative] = 0.0
@@ -36,7 +36,7 @@ class Plant(Strict):
     bookkeeping: bool = False
 
     @model_validator(mode="after")
-    def _has_books(self) -> Plant:
+    def _has_books(self) -> PlantConfig:
         if self.bookkeeping and self.engine != "pinocchio":
             raise ValueError(f"bookkeeping needs engine: pinocchio; engine is {self.engine}")
         return self

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, model_validator
 
 from balance.config.axes import Axis
-from balance.config.experiment import _set as set_key
+from balance.config.dotted_keys import set_key
 from balance.config.experiment import find_config
 from balance.config.paths import data_folder
 from balance.config.schema import Strict, load_yaml_mapping, validate

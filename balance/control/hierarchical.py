@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
-from balance.config import ExperimentConfig, HierarchicalLaw
-from balance.config.tasks import CONSTRAINTS, FORCE_TASKS
+from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.tasks import CONSTRAINTS, FORCE_TASKS, FrameTask, check_priorities
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.priorities import Hierarchy, Level
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.qp import QPStatus
-from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -38,10 +38,30 @@ class HierarchicalController(TaskLaw):
     Differs: the notes count the contact force on the environment; here it acts on the robot.
     """
 
+    class Config(BalancingLawConfig):
+        """``priorities`` names the tasks of each level, the highest first.
+
+        ``frames`` defines tasks that hold a frame; ``method`` solves a QP for each level, or
+        projects onto null spaces.
+        """
+
+        method: Literal["qp", "projection"] = "qp"
+        priorities: tuple[tuple[str, ...], ...] = (
+            ("dynamics", "contacts", "cones", "torque_limits"),
+            ("com",),
+            ("base",),
+            ("posture",),
+            ("forces",),
+        )
+        frames: dict[str, FrameTask] = Field(default_factory=dict)
+
+        @model_validator(mode="after")
+        def _consistent_priorities(self) -> Self:
+            check_priorities(self.priorities, self.frames)
+            return self
+
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        law = config.controller
-        if not isinstance(law, HierarchicalLaw):
-            raise ConfigError(f"controller.law is '{law.law}'; this needs 'hierarchical'")
+        law = section_of(config, self.Config)
         self.method, self.priorities = law.method, law.priorities
         self._hold_contacts = "contacts" in law.priorities[0]
         motion = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from balance.config import ExperimentConfig, MomentumLaw
+from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.control.parts.desired_momentum import desired_angular_momentum_rate
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.inverse_dynamics import InverseDynamics
@@ -48,11 +48,20 @@ class MomentumController(WrenchLaw):
     and d(l - l_d)/dt = R_d tau_P - D (l - l_d).
     """
 
+    class Config(WrenchLawConfig):
+        """With ``tracking`` no term is neglected.
+
+        The momentum of a moving setpoint is fed forward, and the torques are the full inverse
+        dynamics.
+        """
+
+        tracking: bool = False
+
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)
-        law = config.controller
+        law = section_of(config, self.Config)
         self._inverse_dynamics: InverseDynamics | None = None
-        if isinstance(law, MomentumLaw) and law.tracking:
+        if law.tracking:
             impedance = law.impedance or robot.impedance
             self._inverse_dynamics = InverseDynamics(
                 self.support, impedance.frequency_hz, impedance.damping_ratio

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
+from balance.config import ExperimentConfig, WrenchLawConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.velocity_feedback import velocity_gains
@@ -32,6 +32,8 @@ class OttController(WrenchLaw):
     Differs: as in the momentum law the spring's torque is added, and a setpoint that moves adds
     m times its acceleration; (36) is for a fixed one.
     """
+
+    Config = WrenchLawConfig
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
+from balance.config import ExperimentConfig, WrenchLawConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.velocity_feedback import velocity_gains
@@ -36,6 +36,8 @@ class VirtualModelController(WrenchLaw):
     the pseudo-inverse (3.119); they are wrenches, since soles are surfaces, and act on the robot:
     w_i = -F_ci.
     """
+
+    Config = WrenchLawConfig
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 from scipy.linalg.lapack import dposv
 
-from balance.config import ExperimentConfig, WholeBodyLaw
+from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.tasks import FrameTask, check_weights
+from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.whole_body import MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
-from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -38,10 +40,24 @@ class WholeBodyController(TaskLaw):
     Contacts are surfaces with a wrench in a cone in place of points with friction cones.
     """
 
+    class Config(BalancingLawConfig):
+        """``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.
+
+        ``form`` is that of the equation of motion: Pinocchio's, or with the base's quaternion as
+        coordinates.
+        """
+
+        form: Literal["plain", "quaternion"] = "plain"
+        tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
+        frames: dict[str, FrameTask] = Field(default_factory=dict)
+
+        @model_validator(mode="after")
+        def _known_tasks(self) -> Self:
+            check_weights(self.tasks, self.frames)
+            return self
+
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        law = config.controller
-        if not isinstance(law, WholeBodyLaw):
-            raise ConfigError(f"controller.law is '{law.law}'; this needs 'whole_body_qp'")
+        law = section_of(config, self.Config)
         super().__init__(law, robot, law.tasks, law.frames, law.contact_damping)
         self.form = law.form
         # Small even against a task's smallest weight: no motion is given up for an even share.

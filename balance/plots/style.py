@@ -102,12 +102,13 @@ def run_style(index: int) -> dict[str, Any]:
 def law_style(law: str, variant: int = 0) -> dict[str, Any]:
     """Colour of a control law, the same in every figure; its variants differ in their dashes."""
     dashes = DASHES[variant % len(DASHES)]
-    return {**run_style(list(LAWS).index(law)), "linestyle": dashes}
+    names = LAWS.names()
+    return {**run_style(names.index(law) if law in names else len(names)), "linestyle": dashes}
 
 
 def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
     """Looks of several curves: by law if each one is that of another law, else one by one."""
-    if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS):
+    if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS.names()):
         return [law_style(law) for law in laws]
     return [run_style(index) for index in range(len(laws))]
 

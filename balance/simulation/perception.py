@@ -1,4 +1,4 @@
-"""A control law that sees the robot through its sensors."""
+"""What the law sees of the true state: through sensors and an estimate, or for a while nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
+from balance.config.faults import SensorDropout
 from balance.config.sensors import Estimator
 from balance.config.sensors import Sensors as SensorsConfig
-from balance.control import Controller, ControlOutput
 from balance.robots import Robot
 from balance.simulation.estimation import BaseEstimator
 from balance.simulation.estimation.errors import base_errors, plain_stds
@@ -20,44 +20,49 @@ Array = NDArray[np.float64]
 CHUNK_ROWS = 1024  # control periods whose errors are worked out at once
 
 
-class PerceivingController:
-    """Sensors, an estimate of the base if asked for, and a law; used like the law itself.
+class Perception:
+    """From the true state to what the law is given.
 
-    Joint angles and velocities come from the sensors; with ``state: true`` the base's pose and
-    velocity are the true ones, as old as the rest.
+    Without sensors and estimate that is the true state itself.  With them, joint angles and
+    velocities come from the sensors, and the base's pose and velocity from the estimate or, with
+    ``state: true``, from the truth, as old as the rest.  During a dropout nothing is seen: NaN.
     """
 
     def __init__(
         self,
-        law: Controller,
-        plant: Plant,
         config: ExperimentConfig,
+        plant: Plant,
         robot: Robot,
         simulated: Robot,
         seeds: np.random.SeedSequence,
     ) -> None:
         """``robot`` is the model that the law uses, ``simulated`` that of the plant."""
-        self.law, self.path = law, law.path
-        sensors = config.sensors or SensorsConfig()
-        period = config.control_period_s
-        self._sensors = Sensors(sensors, plant, simulated, period, seeds)
+        dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropout)]
+        self._blind = [(one.time_s, one.time_s + one.duration_s) for one in dropouts]
+        self._sensors: Sensors | None = None
         self.estimator: BaseEstimator | None = None
+        self._states: list[Array] = []
+        self._spreads: list[Array] = []
+        self._judged: list[Array] = []
+        if config.sensors is None and config.state != "estimated":
+            return
+        sensors, period = config.sensors or SensorsConfig(), config.control_period_s
+        self._sensors = Sensors(sensors, plant, simulated, period, seeds)
         if config.state == "estimated":
             placement = imu_placement(robot, sensors.imu.body)
             assumed = config.estimator or Estimator()
             self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
-        self._states: list[Array] = []
-        self._spreads: list[Array] = []
-        self._judged: list[Array] = []
 
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """Names of the constraints that ``ControlOutput.active`` indexes."""
-        return self.law.constraint_names
+    def see(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+        """Configuration and velocity as the law sees them at time ``t`` in s."""
+        if self._sensors is not None:
+            q, v = self._measured(self._sensors, q, v)
+        if self._blind and any(begin - 1e-9 <= t < end - 1e-9 for begin, end in self._blind):
+            return np.full_like(q, np.nan), np.full_like(v, np.nan)
+        return q, v
 
-    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
-        """Torques of the law, given what the sensors say of the true state ``q``, ``v``."""
-        reading = self._sensors.read(q, v)
+    def _measured(self, sensors: Sensors, q: Array, v: Array) -> tuple[Array, Array]:
+        reading = sensors.read(q, v)
         pose, velocity = reading.base_pose, reading.base_velocity
         if self.estimator is not None:
             pose, velocity = self.estimator.update(
@@ -68,7 +73,7 @@ class PerceivingController:
             if len(self._states) == CHUNK_ROWS:
                 self._judge()
         seen_q = np.concatenate([pose, reading.joints])
-        return self.law.step(seen_q, np.concatenate([velocity, reading.joint_velocities]), t)
+        return seen_q, np.concatenate([velocity, reading.joint_velocities])
 
     @property
     def estimation(self) -> Array | None:

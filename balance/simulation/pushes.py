@@ -4,31 +4,122 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from pydantic import Field
 
-from balance.config import (
-    ExperimentConfig,
-    ForcePush,
-    HalfSinePush,
-    ImpulsePush,
-    PendulumPush,
-)
+from balance.config import PUSHES, ExperimentConfig, PushConfig
+from balance.config.user_code import told
+from balance.config.values import NonNegative, Positive
 from balance.dynamics.checks import symmetrise
-from balance.errors import ConfigError, known_names
+from balance.errors import BalanceError, ConfigError, known_names
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+
+
+class Profile(Protocol):
+    """How a kind of push spreads over time; made from its section of the YAML and the robot."""
+
+    impulse: float
+    """All of it, N s."""
+    duration: float
+    """From its beginning to its end, s; 0 if all of it falls into one simulation step."""
+
+    def delivered(self, share: float) -> float:
+        """The share of the impulse that is delivered after a share, in (0, 1), of its duration."""
+        ...
+
+
+class ForcePush:
+    """A constant force for a while."""
+
+    class Config(PushConfig):
+        """Newtons, for ``duration_s``."""
+
+        force_N: Positive
+        duration_s: Positive
+
+    def __init__(self, config: Config, robot: Robot) -> None:
+        self.impulse, self.duration = config.force_N * config.duration_s, config.duration_s
+
+    def delivered(self, share: float) -> float:
+        """As much as time has passed."""
+        return share
+
+
+class HalfSinePush:
+    """A force that rises and falls as half a sine and adds up to ``impulse_Ns``."""
+
+    class Config(PushConfig):
+        """Its impulse, over ``duration_s``."""
+
+        impulse_Ns: Positive
+        duration_s: Positive
+
+    def __init__(self, config: Config, robot: Robot) -> None:
+        self.impulse, self.duration = config.impulse_Ns, config.duration_s
+
+    def delivered(self, share: float) -> float:
+        """The integral of the half sine."""
+        return 0.5 * (1.0 - math.cos(math.pi * share))
+
+
+class ImpulsePush:
+    """An impulse: within one simulation step, or spread evenly over ``duration_s``."""
+
+    class Config(PushConfig):
+        """Its impulse, at ``time_s`` or from then on for ``duration_s``."""
+
+        impulse_Ns: Positive
+        duration_s: NonNegative = 0.0
+
+    def __init__(self, config: Config, robot: Robot) -> None:
+        self.impulse, self.duration = config.impulse_Ns, config.duration_s
+
+    def delivered(self, share: float) -> float:
+        """As much as time has passed."""
+        return share
+
+
+class PendulumPush:
+    """A hit by a point mass with kinetic energy ``energy_J`` and coefficient of restitution.
+
+    The impulse follows from the robot's effective mass at the hit point; it is delivered as half a
+    sine over ``duration_s``.
+    """
+
+    class Config(PushConfig):
+        """The point mass, its energy, how elastic the hit is, and how long it takes."""
+
+        mass_kg: Positive
+        energy_J: Positive
+        restitution: Annotated[float, Field(ge=0, le=1)]
+        duration_s: Positive
+
+    def __init__(self, config: Config, robot: Robot) -> None:
+        body = robot.push_body if config.body is None else config.body
+        direction = np.array(config.direction) / np.linalg.norm(config.direction)
+        felt = effective_mass(
+            robot, robot.q_nominal, body, np.array(config.point_m), direction, config.axes == "body"
+        )
+        self.impulse = pendulum_impulse(config.mass_kg, config.energy_J, config.restitution, felt)
+        self.duration = config.duration_s
+
+    def delivered(self, share: float) -> float:
+        """The integral of a half sine."""
+        return 0.5 * (1.0 - math.cos(math.pi * share))
 
 
 @dataclass(frozen=True)
 class Push:
     """A push of total impulse ``impulse`` (N s) along ``direction`` from ``start`` to ``end`` (s).
 
-    ``shape`` says how it is spread: ``constant`` or ``half_sine``; with start = end all of it falls
-    into the step that contains that instant, its beginning included.
+    ``profile`` says how it is spread; with start = end all of it falls into the step that contains
+    that instant, its beginning included.
     """
 
     body: str
@@ -38,7 +129,7 @@ class Push:
     start: float
     end: float
     impulse: float
-    shape: str
+    profile: Profile
 
     def delivered(self, time: float) -> float:
         """Impulse delivered before ``time``, N s: the integral of the force."""
@@ -47,9 +138,7 @@ class Push:
         if time >= self.end:
             return self.impulse
         share = (time - self.start) / (self.end - self.start)
-        if self.shape == "half_sine":
-            share = 0.5 * (1.0 - math.cos(math.pi * share))
-        return self.impulse * share
+        return self.impulse * self.profile.delivered(share)
 
     def between(self, begin: float, end: float) -> float:
         """Impulse delivered from ``begin`` (included) to ``end`` (excluded), N s.
@@ -70,26 +159,31 @@ def make_pushes(config: ExperimentConfig, robot: Robot) -> list[Push]:
                 f"pushes.{index}.body = '{body}': robot '{robot.name}' has no such body"
                 f"{known_names(body, bodies)}"
             )
+        profile = _profile(item, robot, f"pushes.{index}.type")
         direction = np.array(item.direction) / np.linalg.norm(item.direction)
         point, in_body = np.array(item.point_m), item.axes == "body"
-        match item:
-            case ForcePush():
-                impulse, shape, duration = (
-                    item.force_N * item.duration_s,
-                    "constant",
-                    item.duration_s,
-                )
-            case ImpulsePush():
-                impulse, shape, duration = item.impulse_Ns, "constant", item.duration_s
-            case HalfSinePush():
-                impulse, shape, duration = item.impulse_Ns, "half_sine", item.duration_s
-            case PendulumPush():
-                mass = effective_mass(robot, robot.q_nominal, body, point, direction, in_body)
-                impulse = pendulum_impulse(item.mass_kg, item.energy_J, item.restitution, mass)
-                shape, duration = "half_sine", item.duration_s
-        end = item.time_s + duration
-        pushes.append(Push(body, point, direction, in_body, item.time_s, end, impulse, shape))
+        start, end = item.time_s, item.time_s + profile.duration
+        pushes.append(Push(body, point, direction, in_body, start, end, profile.impulse, profile))
     return pushes
+
+
+def _profile(item: PushConfig, robot: Robot, key: str) -> Profile:
+    kind = PUSHES.find(item.type, key)
+    try:
+        profile: Profile = kind.target(item, robot)
+        numbers = float(profile.impulse), float(profile.duration), float(profile.delivered(0.5))
+    except BalanceError:
+        raise
+    except Exception as error:
+        if kind.code is None:
+            raise
+        raise ConfigError(f"'{key}' = '{item.type}' cannot be made: {told(error)}") from None
+    if not (all(map(math.isfinite, numbers)) and profile.duration >= 0.0):
+        raise ConfigError(
+            f"'{key}' = '{item.type}': impulse, duration and share delivered are {numbers}; they "
+            "must be finite, and the duration not negative"
+        )
+    return profile
 
 
 def pendulum_impulse(mass: float, energy: float, restitution: float, target_mass: float) -> float:

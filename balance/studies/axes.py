@@ -89,7 +89,7 @@ def _points(axis: Axis, source: str) -> tuple[Point, ...]:
         case RangeAxis():
             return _values(axis.key, _range(axis))
         case LawsAxis():
-            return _values("controller.law", list(LAWS))
+            return _values("controller.law", LAWS.names())
         case CasesAxis():
             return tuple(Point({axis.name: name}, keys) for name, keys in axis.cases.items())
         case SampleAxis():

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from balance.config import LAWS, WRENCH_LAWS, LawBase, WrenchLawBase, parse_config
+from balance.config import LAWS, parse_config
 from balance.config.axes import CasesAxis
 from balance.config.compare import CompareConfig, ComparedLaw
-from balance.config.experiment import _set as set_key
+from balance.config.dotted_keys import set_key
+from balance.config.sections import law_section, shared_keys
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError
 from balance.recordings.recording import Recording
@@ -39,7 +40,7 @@ class Compare:
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         parse_config(config.experiment, source)  # before keys that other laws lack are left out
         self.laws = {law.label: law for law in config.laws} or {
-            law: ComparedLaw(law=law) for law in LAWS
+            law: ComparedLaw(law=law) for law in LAWS.names()
         }
         axis = CasesAxis(
             type="cases",
@@ -209,6 +210,6 @@ class Compare:
 
 
 def _shared(controller: Mapping[str, Any], law: str) -> dict[str, Any]:
-    """The keys of a controller section that every law has, or every law of this kind."""
-    fields = WrenchLawBase.model_fields if law in WRENCH_LAWS else LawBase.model_fields
+    """The keys of a controller section that are those of another law too, by kind of law."""
+    fields = shared_keys(law_section(controller), law_section({"law": law}))
     return {key: value for key, value in controller.items() if key in fields}

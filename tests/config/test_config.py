@@ -128,8 +128,10 @@ def test_unknown_law_is_told_with_a_line_for_each_known_one(tmp_path: Path) -> N
         load_config(write(tmp_path, "controller.law", "momentun"))
     first, *known = str(caught.value).splitlines()
     assert "'momentun' (did you mean 'momentum'?)" in first
-    assert [line.split(":")[0].strip() for line in known] == list(LAWS)
-    assert all(text in line for line, text in zip(known, LAWS.values(), strict=True))
+    assert [line.split(":")[0].strip() for line in known] == LAWS.names()
+    assert all(
+        text in line for line, text in zip(known, map(LAWS.describe, LAWS.names()), strict=True)
+    )
 
 
 @pytest.mark.parametrize(

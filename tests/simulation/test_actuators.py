@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Plant as PlantConfig
+from balance.config import PlantConfig
 from balance.config.actuators import Actuators
 from balance.config.schema import validate
 from balance.errors import ConfigError, RobotError

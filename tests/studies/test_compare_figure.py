@@ -18,7 +18,7 @@ from balance.studies.limits import DirectionLimits
 from balance.studies.search import Limit
 from balance.studies.workers import failed, flatten
 
-NAMES = list(LAWS)
+NAMES = LAWS.names()
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from balance.analysis.linear.response import (
     contact_forecast,
     push_response,
 )
-from balance.config import ExperimentConfig
+from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.control.parts.gains import gain_matrices, physical_gains
 from balance.recordings.metrics import settling_times
 
@@ -120,7 +120,8 @@ def explain(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> Exp
 
 
 def _axes(loop: LinearLoop, response: Response, margins: Sequence[Margins]) -> list[AxisReport]:
-    gains, robot = loop.experiment.config.controller.gains, loop.experiment.modelled_robot
+    gains = section_of(loop.experiment.config, BalancingLawConfig).gains
+    robot = loop.experiment.modelled_robot
     K_P, K_D, K_R, D = gain_matrices(gains, robot)
     designed = physical_gains(gains, robot)
     errors = np.hstack([response.com_error, response.rotation_error])

@@ -22,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from balance.analysis.linear.loop import LinearLoop, feedback, linearise
 from balance.analysis.linear.modes import is_stable
-from balance.config import ExperimentConfig, Gains
+from balance.config import BalancingLawConfig, ExperimentConfig, Gains, section_of
 from balance.control.parts.gains import gain_matrices
 
 Array = NDArray[np.float64]
@@ -95,7 +95,9 @@ def with_gain(
     matrices = dict(
         zip(
             GAINS,
-            gain_matrices(config.controller.gains, loop.experiment.modelled_robot),
+            gain_matrices(
+                section_of(config, BalancingLawConfig).gains, loop.experiment.modelled_robot
+            ),
             strict=True,
         )
     )
@@ -108,7 +110,8 @@ def with_gain(
 
 def critical_gains(loop: LinearLoop, parts: Parts) -> list[CriticalGain]:
     """For every gain the values at which the discrete loop, all else unchanged, gets unstable."""
-    gains = gain_matrices(loop.experiment.config.controller.gains, loop.experiment.modelled_robot)
+    law = section_of(loop.experiment.config, BalancingLawConfig)
+    gains = gain_matrices(law.gains, loop.experiment.modelled_robot)
     found = []
     for name, matrix in zip(GAINS, gains, strict=True):
         for i in range(3):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.analysis.linear.loop import LinearLoop
+from balance.config import BalancingLawConfig, section_of
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.support import Support
 from balance.recordings.demand import BEARING_SHARE
@@ -87,7 +88,8 @@ def contact_forecast(loop: LinearLoop, response: Response) -> tuple[list[Use], S
     another share, so it is asked here; the ground adds to it what it adds in the linear model.
     """
     experiment = loop.experiment
-    law, support = experiment.config.controller, Support(experiment.modelled_robot)
+    law = section_of(experiment.config, BalancingLawConfig)
+    support = Support(experiment.modelled_robot)
     distribution = make_distribution(experiment.modelled_robot, law.contacts, law.qp)
     weight = float(np.linalg.norm(support.weight))
     rows = _instants(loop, response)

@@ -14,22 +14,21 @@ from typing import Any
 
 import pinocchio as pin
 
-from balance.app.live.messages import PushItem
 from balance.app.live.ranges import RANGES, WORLD
 from balance.config import (
     LAWS,
     ExperimentConfig,
     Gains,
-    HalfSinePush,
-    PendulumPush,
+    PushConfig,
     load_config,
 )
 from balance.config.experiment import parse_config
+from balance.config.sections import push_config
 from balance.config.sensors import PRESETS
 from balance.errors import BalanceError, InputError
 from balance.robots import Robot, robot_files
 
-PAPER_PUSH = PendulumPush(
+PAPER_PUSH = push_config(
     type="pendulum",
     direction=(0.0, 1.0, 0.0),
     time_s=0.0,
@@ -64,7 +63,7 @@ class Desk:
             self.numbers["mass_error"] = RANGES["mass_error"].clamp(percent)
         if config.sensors is not None:
             self.numbers["delay"] = RANGES["delay"].clamp(1e3 * config.sensors.delay_s)
-        self.paper_push: PushItem = config.pushes[0] if config.pushes else PAPER_PUSH
+        self.paper_push: PushConfig = config.pushes[0] if config.pushes else PAPER_PUSH
         self._touched: set[str] = set()
 
     @property
@@ -75,7 +74,7 @@ class Desk:
             engines.append("mujoco")
         return {
             "robot": sorted(robot_files(self._robot_folders)),
-            "law": list(LAWS),
+            "law": LAWS.names(),
             "engine": engines,
             "contact": ["hard", "soft", "welded"],
             "state": ["true", "estimated"],
@@ -159,9 +158,9 @@ class Desk:
             tree.pop("state", None)
         return parse_config(tree, "the panel")
 
-    def push(self, robot: Robot, direction: Sequence[float]) -> HalfSinePush:
+    def push(self, robot: Robot, direction: Sequence[float]) -> PushConfig:
         """A push by hand."""
-        return HalfSinePush(
+        return push_config(
             type="half_sine",
             body=self.body_of(robot),
             direction=_vector(direction),
@@ -170,9 +169,9 @@ class Desk:
             duration_s=1e-3 * self.numbers["duration"],
         )
 
-    def pendulum(self, robot: Robot, direction: Sequence[float]) -> PendulumPush:
+    def pendulum(self, robot: Robot, direction: Sequence[float]) -> PushConfig:
         """A hit with a pendulum."""
-        return PendulumPush(
+        return push_config(
             type="pendulum",
             body=self.body_of(robot),
             direction=_vector(direction),

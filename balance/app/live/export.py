@@ -12,7 +12,7 @@ from balance.app.live.overlays import LAYERS, Overlays
 from balance.app.live.robot_view import RobotView
 from balance.app.live.server import open_server
 from balance.app.live.stage import LIGHT, Stage, Theme
-from balance.control import make_controller
+from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
 from balance.recordings.recording import Recording
 
@@ -29,14 +29,13 @@ def export_html(
     """Write ``path``: viser's player with the whole motion inside."""
     shown = shown or {name: on for name, (_, on) in LAYERS.items()}
     robot = recording.robot
-    law = make_controller(recording.config, robot)
     server = open_server("127.0.0.1", 0)
     try:
         # A page pales while it loads the picture of the surroundings, anew in each round.
         stage = Stage(server, theme, surroundings=False)
         stage.look_at(robot)
         view = RobotView(server, robot)
-        observer = Observer(robot, law.path)
+        observer = Observer(robot, setpoint_path(recording.config.controller.setpoints, robot))
         overlays = Overlays(server, observer, shown)
         overlays.set_pushes(recording.pushes)
         rows = frame_rows(recording)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from balance.app.live.desk import Desk
-from balance.config import HalfSinePush
+from balance.config import PushConfig
+from balance.config.sections import push_config
 from balance.robots import Robot
 
 DURATION_S = 0.1
@@ -33,7 +34,7 @@ class Gusts:
         """A new session: the first gust comes after a pause."""
         self._next = -np.inf
 
-    def due(self, time: float, desk: Desk, robot: Robot) -> HalfSinePush | None:
+    def due(self, time: float, desk: Desk, robot: Robot) -> PushConfig | None:
         """The gust that comes now, if one does."""
         if not self._on or time < self._next:
             return None
@@ -42,7 +43,7 @@ class Gusts:
         if first:
             return None
         angle = self._random.uniform(-np.pi, np.pi)
-        return HalfSinePush(
+        return push_config(
             type="half_sine",
             body=desk.body_of(robot),
             direction=(float(np.cos(angle)), float(np.sin(angle)), 0.0),

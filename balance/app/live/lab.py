@@ -24,10 +24,11 @@ from balance.app.live.running import Running, Snapshot
 from balance.app.live.safe_names import safe_child
 from balance.app.live.theatre import Theatre
 from balance.config import ExperimentConfig
+from balance.control.parts.setpoints import setpoint_path
 from balance.errors import BalanceError
-from balance.experiment import Experiment
 from balance.recordings.results import load_recording
 from balance.robots import Robot
+from balance.robots.stance import robot_of
 
 FRAME_S = 0.04
 PLOT_S = 0.33
@@ -233,7 +234,8 @@ class Lab:
     def show_replay(self, replay: Replay) -> None:
         """Show a recording in place of the simulation."""
         recording = replay.recording
-        path = Experiment(recording.config, self.robot_folders).controller.path
+        modelled = robot_of(recording.config, self.robot_folders)
+        path = setpoint_path(recording.config.controller.setpoints, modelled)
         self.replay, self._scene = replay, f"replay {replay.folder}"
         self.theatre.use(recording.robot, path, recording.pushes)
         self.drivers.refresh()

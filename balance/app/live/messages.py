@@ -7,14 +7,9 @@ from pathlib import Path
 
 from balance.config import (
     ExperimentConfig,
-    ForcePush,
     Gains,
-    HalfSinePush,
-    ImpulsePush,
-    PendulumPush,
+    PushConfig,
 )
-
-PushItem = ForcePush | HalfSinePush | ImpulsePush | PendulumPush
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +23,7 @@ class Start:
 class Push:
     """Push now; the time of the item is replaced by that of the next control period."""
 
-    item: PushItem
+    item: PushConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from balance.app.live.messages import PushItem
-from balance.config import ExperimentConfig, GainChange, Gains
+from balance.config import ExperimentConfig, GainChange, Gains, PushConfig
 from balance.control import make_controller
 from balance.control.parts.gain_schedule import GainSchedule
 from balance.experiment import Experiment, Log
@@ -59,7 +58,7 @@ class Session:
             self._begin_change(now)
         return self.experiment.advance(log) or log.rows >= self.config.n_periods
 
-    def push(self, item: PushItem, log: Log) -> None:
+    def push(self, item: PushConfig, log: Log) -> None:
         """Push from the next control period on."""
         item = item.model_copy(update={"time_s": self._now(log)})
         alone = self.config.model_copy(update={"pushes": (item,)})

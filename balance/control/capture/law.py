@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
-from balance.config import CaptureLaw, ExperimentConfig
+from balance.config import ExperimentConfig, section_of
+from balance.control.capture.config import CaptureConfig
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.limits import JointLimits
 from balance.control.capture.polygon import SupportPolygon
@@ -21,7 +22,6 @@ from balance.control.parts.gains import gain_matrices
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.qp import QPStatus, QuadraticProgram
-from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -65,10 +65,10 @@ class CaptureController(TaskLaw):
     largest share of the lean that contacts and drives can bear.
     """
 
+    Config = CaptureConfig
+
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        law = config.controller
-        if not isinstance(law, CaptureLaw):
-            raise ConfigError(f"controller.law is '{law.law}'; this needs 'capture'")
+        law = section_of(config, CaptureConfig)
         super().__init__(law, robot, {}, {}, law.contact_damping)
         self.law = law
         self.weight = float(np.linalg.norm(self.body.weight))

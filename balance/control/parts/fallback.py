@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import LawBase
+from balance.config import BalancingLawConfig
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.support import Support
@@ -76,7 +76,7 @@ class Cones:
 class Fallback:
     """Answers that need ever less; each is within torque limits and wrench cones."""
 
-    def __init__(self, law: LawBase, robot: Robot) -> None:
+    def __init__(self, law: BalancingLawConfig, robot: Robot) -> None:
         model = robot.model
         self.support, self._data = Support(robot), model.createData()
         relaxed = law.qp.model_copy(update={"regularisation": RELAXED_REGULARISATION})

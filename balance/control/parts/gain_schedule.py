@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, GainChange, Gains
-from balance.control.parts.output import ControlOutput
+from balance.config import ExperimentConfig, GainChange, LawConfig
+from balance.control.parts.output import Controller, ControlOutput
 from balance.robots import Robot
-
-if TYPE_CHECKING:
-    from balance.control import Controller
 
 Array = NDArray[np.float64]
 
@@ -34,9 +30,9 @@ class GainSchedule:
     ) -> None:
         self._config, self._robot, self._make = config, robot, make
         self._waiting = list(config.controller.gain_changes)
-        self._current = make(self._with(config.controller.gains), robot)
+        self._law = config.controller.model_copy(update={"gain_changes": ()})
+        self._current = self._made(self._law)
         self._next: Controller | None = None
-        self.path = self._current.path  # setpoints do not depend on the gains
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -54,7 +50,8 @@ class GainSchedule:
             return output
         change = self._waiting[0]
         if self._next is None:
-            self._next = self._make(self._with(change.gains), self._robot)
+            self._law = self._law.changed(change)
+            self._next = self._made(self._law)
         new = self._next.step(q, v, t)
         s = min((t - change.time_s) / change.blend_s, 1.0)
         if s >= 1.0:
@@ -68,8 +65,8 @@ class GainSchedule:
             output.status | new.status,
             new.active,
             output.residual + share * (new.residual - output.residual),
+            output.conflict or new.conflict,
         )
 
-    def _with(self, gains: Gains) -> ExperimentConfig:
-        law = self._config.controller.model_copy(update={"gains": gains, "gain_changes": ()})
-        return self._config.model_copy(update={"controller": law})
+    def _made(self, law: LawConfig) -> Controller:
+        return self._make(self._config.model_copy(update={"controller": law}), self._robot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,21 @@ class ControlStatus(IntFlag):
     """Rung after a failed QP: contacts bear next to nothing, joints hold their posture."""
     DAMPED = 128
     """Last rung after a failed QP: the joints are braked."""
+    LAW_FAILED = 256
+    """The law raised an exception, or what it returned is no set of torques."""
+
+
+class Controller(Protocol):
+    """What every law offers; it never knows which plant runs it."""
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints that ``ControlOutput.active`` indexes."""
+        ...
+
+    def step(self, q: Array, v: Array, t: float) -> ControlOutput:
+        """Torques for the measured configuration, velocity and time."""
+        ...
 
 
 @dataclass(slots=True)
@@ -46,3 +61,5 @@ class ControlOutput:
     ``controller.constraint_names`` has their names."""
     residual: Array
     """Wanted minus commanded wrench at the CoM (6,), world axes."""
+    conflict: str = ""
+    """Why the law had no answer, in words, where it first had none."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import LawBase
+from balance.config import BalancingLawConfig
 from balance.control.parts.fallback import NUMERICAL, Fallback
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.qp import CertifiedSolver
@@ -31,13 +31,22 @@ class BalancingLaw(ABC):
     Nothing of a fault is kept: with the next good state the law is as if it had not been.
     """
 
-    def __init__(self, law: LawBase, robot: Robot, solver: CertifiedSolver) -> None:
+    failure = ControlStatus.QP_FAILED
+    """What the status says of a step in which the law has no answer."""
+
+    def __init__(self, law: BalancingLawConfig, robot: Robot, solver: CertifiedSolver) -> None:
         """``solver`` is the one that the law uses: it tells when another had to help."""
         self.fallback = Fallback(law, robot)
         self.solver = solver
         self._good_torques = self.fallback.held.torques
         self._good_wrenches = self.fallback.held.wrenches
         self._blind_since: float | None = None
+        self._explained = False
+
+    @property
+    @abstractmethod
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints that ``ControlOutput.active`` indexes."""
 
     @abstractmethod
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
@@ -58,9 +67,20 @@ class BalancingLaw(ABC):
         if output is None:
             with np.errstate(all="ignore"):  # numbers out of hand are looked for in the answer
                 output = self.fallback.answer(q, v)
+            self._explain(output)
         self._blind_since = None
         self._good_torques, self._good_wrenches = output.torques, output.wrenches
         return output
+
+    def _explain(self, output: ControlOutput) -> None:
+        """Say why the law had no answer; where it first has none, for that takes time."""
+        output.status = (output.status & ~ControlStatus.QP_FAILED) | self.failure
+        if not self._explained:
+            output.conflict, self._explained = self.conflict(), True
+
+    def conflict(self) -> str:
+        """Why there is no answer at the last state, in words; empty if the law cannot tell."""
+        return ""
 
     def _checked(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer if it is one: finite, and in the cones."""

@@ -10,6 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import Setpoint
+from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
@@ -77,6 +78,11 @@ class SetpointPath:
             angular_acceleration=start @ (bend / duration**2 * turn),
             moving=True,
         )
+
+
+def setpoint_path(moves: Sequence[Setpoint], robot: Robot) -> SetpointPath:
+    """The path of an experiment: ``moves`` from where the robot nominally stands."""
+    return SetpointPath(robot.com(), pin.Quaternion(robot.q_nominal[3:7]).matrix(), moves)
 
 
 def _at_rest(com: Array, rotation: Array) -> Desired:

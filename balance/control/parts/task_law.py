@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import LawBase
+from balance.config import BalancingLawConfig
 from balance.config.tasks import FrameTask
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.limits import Limits
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.safety_frame import BalancingLaw
-from balance.control.parts.setpoints import Desired, SetpointPath
+from balance.control.parts.setpoints import Desired, setpoint_path
 from balance.control.parts.task_stack import TaskStack, make_tasks
 from balance.control.parts.tasks import PostureTask
 from balance.control.parts.whole_body import WholeBody
@@ -42,7 +41,7 @@ class TaskLaw(BalancingLaw):
 
     def __init__(
         self,
-        law: LawBase,
+        law: BalancingLawConfig,
         robot: Robot,
         tasks: Mapping[str, float],
         frames: Mapping[str, FrameTask],
@@ -60,8 +59,7 @@ class TaskLaw(BalancingLaw):
         weight = float(np.linalg.norm(self.body.weight))
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
-        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
-        self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
+        self.path = setpoint_path(law.setpoints, robot)
         impedance = law.impedance or robot.impedance
         pace = (impedance.frequency_hz, impedance.damping_ratio)
         # Whatever the tasks leave open goes to the posture, at next to no cost.

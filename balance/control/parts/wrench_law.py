@@ -5,20 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, WrenchLawBase
+from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.control.parts.contact_damping import ContactDamping
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.posture import PostureImpedance
 from balance.control.parts.safety_frame import BalancingLaw
-from balance.control.parts.setpoints import Desired, SetpointPath
+from balance.control.parts.setpoints import Desired, setpoint_path
 from balance.control.parts.support import Support
 from balance.control.qp import QPStatus
-from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -28,9 +26,7 @@ class WrenchLaw(BalancingLaw):
     """The steps that such laws have in common; a law says which wrench, and which torques."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        law = config.controller
-        if not isinstance(law, WrenchLawBase):
-            raise ConfigError(f"controller.law is '{law.law}', which shares no wrench")
+        law = section_of(config, WrenchLawConfig)
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         super().__init__(law, robot, self.distribution.solver)
         self.robot, self.support = robot, Support(robot)
@@ -38,8 +34,7 @@ class WrenchLaw(BalancingLaw):
         impedance = law.impedance or robot.impedance
         self.posture = PostureImpedance(robot, impedance.frequency_hz, impedance.damping_ratio)
         self.contact_damping = ContactDamping(self.support, law.contact_damping, law.contact_return)
-        R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
-        self.path = SetpointPath(robot.com(), R_WB, law.setpoints)
+        self.path = setpoint_path(law.setpoints, robot)
         self._limits = robot.effort_limits
         # The regularisation of the QP alone leaves some 1e-5 of the weight unmet.
         self._negligible = 1e-4 * float(np.linalg.norm(self.support.weight))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from balance.config import Plant as PlantConfig
-from balance.errors import ConfigError, MissingExtraError
+from balance.config import ENGINES, PlantConfig
+from balance.config.user_code import told
+from balance.errors import BalanceError, ConfigError
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.interface import BodyImpulse, Plant
@@ -19,14 +20,15 @@ def make_plant(config: PlantConfig, robot: Robot, ground: GroundMotion | None = 
                 f"plant.contact = welded: '{surface.name}' of robot '{robot.name}' touches with "
                 "points that span no area, about which it may turn; take hard or soft"
             )
-    if config.engine == "mujoco":
-        try:
-            from balance.simulation.plants.mujoco_plant import MujocoPlant
-        except ModuleNotFoundError as error:
-            if error.name != "mujoco":
-                raise
-            raise MissingExtraError("mujoco", "mujoco") from None
-        return MujocoPlant(config, robot, ground)
-    from balance.simulation.plants.pinocchio_plant import PinocchioPlant
-
-    return PinocchioPlant(config, robot, ground)
+    engine = ENGINES.find(config.engine, "plant.engine")
+    try:
+        plant: Plant = engine.target(config, robot, ground)
+    except BalanceError:
+        raise
+    except Exception as error:
+        if engine.code is None:
+            raise
+        raise ConfigError(
+            f"plant.engine = '{config.engine}' cannot be made: {told(error)}"
+        ) from None
+    return plant

@@ -24,7 +24,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv, dtrtrs
 
-from balance.config import Plant
+from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.coulomb import CoulombSolver
@@ -67,7 +67,7 @@ class ContactModel(Protocol):
 class Contacts:
     """All contact surfaces of a robot under one contact model."""
 
-    def __init__(self, robot: Robot, config: Plant, data: pin.Data) -> None:
+    def __init__(self, robot: Robot, config: PlantConfig, data: pin.Data) -> None:
         k = len(robot.soles)
         # The surfaces' Jacobians, and the generalised impulse of everything else in the last row.
         self._rows = np.zeros((6 * k + 1, robot.model.nv))
@@ -116,7 +116,7 @@ class HardContact:
     find the impulses of the corners.
     """
 
-    def __init__(self, robot: Robot, config: Plant) -> None:
+    def __init__(self, robot: Robot, config: PlantConfig) -> None:
         self._robot = robot
         self._most = most_corners(robot)
         self._all_flat = all(surface.has_area for surface in robot.soles)
@@ -185,7 +185,7 @@ class SoftContact:
     Differs: (3.57) also pulls and has no friction; here the impulse stays in the Coulomb cone.
     """
 
-    def __init__(self, robot: Robot, config: Plant) -> None:
+    def __init__(self, robot: Robot, config: PlantConfig) -> None:
         self._stiffness, self._damping = config.soft.stiffness, config.soft.damping
         self._most = most_corners(robot)
         n = self._most * len(robot.soles)
@@ -242,7 +242,7 @@ class SoftContact:
 class WeldedContact:
     """The surfaces are fixed to the world; for studies of a law without slipping or tipping."""
 
-    def __init__(self, robot: Robot, config: Plant) -> None:
+    def __init__(self, robot: Robot, config: PlantConfig) -> None:
         self.forget()
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -279,7 +279,7 @@ def _displacements(anchors: Array, poses: Array) -> Array:
     return moved.ravel()
 
 
-def make_contact_model(robot: Robot, config: Plant) -> ContactModel:
+def make_contact_model(robot: Robot, config: PlantConfig) -> ContactModel:
     """The contact model that ``plant.contact`` names."""
     models: dict[str, type[HardContact] | type[SoftContact] | type[WeldedContact]] = {
         "hard": HardContact,

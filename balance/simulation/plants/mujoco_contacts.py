@@ -25,7 +25,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import Plant
+from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.mujoco_ground import add_ground
@@ -45,7 +45,7 @@ NEGLIGIBLE = 1e-9  # k and b with which the force is a / R alone
 
 
 def add_contacts(
-    spec: mujoco.MjSpec, robot: Robot, config: Plant, ground: GroundMotion | None = None
+    spec: mujoco.MjSpec, robot: Robot, config: PlantConfig, ground: GroundMotion | None = None
 ) -> None:
     """Add the planes and the corners that touch them to a model that is not compiled yet."""
     moving = None if ground is None else add_ground(spec)
@@ -111,7 +111,7 @@ class CornerContacts:
         model: mujoco.MjModel,
         data: mujoco.MjData,
         robot: Robot,
-        config: Plant,
+        config: PlantConfig,
         ground: GroundMotion | None = None,
     ) -> None:
         """``data`` holds the posture for which the stiffness shall be met exactly."""
@@ -231,13 +231,13 @@ class CornerContacts:
         return slice(3 * n) if self._welded else slice(end - 3 * n, end)
 
 
-def friction_impedance_ratio(config: Plant) -> float:
+def friction_impedance_ratio(config: PlantConfig) -> float:
     """MuJoCo's ``impratio``: by how much the damper of friction exceeds a corner's own."""
     stiffness, damping = _spring(config)
     return FRICTION_DAMPING / (damping + config.step_s * stiffness)
 
 
-def _spring(config: Plant) -> tuple[float, float]:
+def _spring(config: PlantConfig) -> tuple[float, float]:
     """Stiffness (N/m) and damping (N s/m) of a corner."""
     if config.contact == "soft":
         return config.soft.stiffness, config.soft.damping

@@ -23,7 +23,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import Plant
+from balance.config import PlantConfig
 from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
@@ -53,7 +53,9 @@ class MujocoPlant:
     engine_step = staticmethod(mujoco.mj_step)
     """All that is not Python in a step."""
 
-    def __init__(self, config: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
+    def __init__(
+        self, config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
+    ) -> None:
         self.robot, self.dt = robot, config.step_s
         spec = robot_spec(robot)
         _set_options(spec.option, config)
@@ -138,7 +140,7 @@ class MujocoPlant:
             data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
 
 
-def _set_options(option: mujoco.MjOption, config: Plant) -> None:
+def _set_options(option: mujoco.MjOption, config: PlantConfig) -> None:
     option.timestep = config.step_s
     option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

@@ -21,7 +21,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf
 
-from balance.config import Plant
+from balance.config import PlantConfig
 from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
@@ -37,7 +37,9 @@ LIMIT_YIELD_RAD = 0.01  # how far a joint's end stop gives way under the joint's
 class PinocchioPlant:
     """The robot on its planes; ``q``, ``v`` and ``time`` are its true state."""
 
-    def __init__(self, config: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
+    def __init__(
+        self, config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
+    ) -> None:
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
         self.dt = config.step_s
         self.q, self.v, self.time = robot.q_nominal.copy(), np.zeros(self.model.nv), 0.0

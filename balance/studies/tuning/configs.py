@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from balance.config import parse_config
-from balance.config.experiment import _set as set_key
+from balance.config.dotted_keys import set_key
 from balance.config.schema import dump_yaml
 from balance.studies.store import write_atomically
 from balance.studies.tuning.archive import front, score_of

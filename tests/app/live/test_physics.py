@@ -128,7 +128,7 @@ def test_a_config_that_cannot_be_set_up_leaves_the_session_as_it_was(page: Conne
 
 def test_a_fall_ends_the_session_with_its_cause(page: Connection) -> None:
     shared = started(page)
-    push = balance.config.ImpulsePush(
+    push = balance.config.sections.push_config(
         type="impulse", direction=(0.0, 1.0, 0.0), time_s=0.0, impulse_Ns=150.0
     )
     page.send(Push(push))

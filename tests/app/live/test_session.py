@@ -9,11 +9,12 @@ import pytest
 
 import balance
 from balance.app.live.session import AFTER_FALL_S, Session, repeatable
-from balance.config import ExperimentConfig, Gains, HalfSinePush
+from balance.config import ExperimentConfig, Gains
+from balance.config.sections import push_config
 from balance.experiment import Log
 from balance.recordings.results import config_text
 
-PUSH = HalfSinePush(
+PUSH = push_config(
     type="half_sine", direction=(0.3, 1.0, 0.0), time_s=0.0, impulse_Ns=9.0, duration_s=0.05
 )
 

@@ -9,8 +9,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig
-from balance.config import Plant as PlantConfig
+from balance.config import ExperimentConfig, PlantConfig
 from balance.control import make_controller
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure

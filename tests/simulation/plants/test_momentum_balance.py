@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Plant as PlantConfig
+from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Plant as PlantConfig
+from balance.config import PlantConfig
 from balance.dynamics.checks import symmetrise
 from balance.errors import RobotError
 from balance.robots import Robot, load_robot

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Plant as PlantConfig
+from balance.config import PlantConfig
 from balance.errors import FileError, MissingExtraError
 from balance.robots import Robot
 from balance.simulation.plants import make_plant

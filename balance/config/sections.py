@@ -1,0 +1,177 @@
+"""The sections of an experiment whose keys depend on a name: that of a law, a push, an engine.
+
+A class in a registry may hold a pydantic class ``Config`` with its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import GenericAlias
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from balance.config.laws import LawConfig
+from balance.config.plant import PlantConfig
+from balance.config.pushes import PushConfig
+from balance.config.registry import ENGINES, LAWS, PUSHES, Registry
+from balance.config.user_code import UserCode
+from balance.errors import ConfigError
+
+B = TypeVar("B", bound=BaseModel)
+S = TypeVar("S", bound=LawConfig)
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The schemas of an experiment's named sections, and the user's code behind them."""
+
+    law: type[LawConfig]
+    pushes: tuple[type[PushConfig], ...]
+    plant: type[PlantConfig]
+    code: Mapping[str, UserCode]
+
+    def fields(self) -> dict[str, Any]:
+        """For each section its annotation and default, as pydantic takes them."""
+        push: Any = PushConfig
+        if len(self.pushes) == 1:
+            push = self.pushes[0]
+        elif self.pushes and PushConfig not in self.pushes:
+            push = Annotated[Union[self.pushes], Field(discriminator="type")]  # noqa: UP007
+        return {
+            "controller": (self.law, ...),
+            "pushes": (GenericAlias(tuple, (push, ...)), ()),
+            "plant": (self.plant, self.plant()),
+        }
+
+    def checked_code(self, given: object) -> dict[str, Any]:
+        """The key ``code`` of the experiment; refuses files other than the ``given`` ones."""
+        if isinstance(given, Mapping):
+            for reference, code in self.code.items():
+                if given.get(reference, code.sha256) != code.sha256:
+                    raise ConfigError(
+                        f"{code.file} is not the file that this experiment was made with (sha256 "
+                        f"{code.sha256[:12]}, not {str(given[reference])[:12]}); restore it, or "
+                        "remove 'code' to run the new one"
+                    )
+        if not self.code:
+            return {}
+        return {"code": {name: code.sha256 for name, code in self.code.items()}}
+
+
+def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
+    """Schemas for the law, the pushes and the engine that an experiment names.
+
+    A section without a name is left to the general schema, which says what it lacks.  Without
+    ``code`` the keys of whatever is not ours are not looked at.
+    """
+    found: dict[str, UserCode] = {}
+
+    def named(registry: Registry, section: object, key: str, base: type[B]) -> type[B]:
+        tag = _TAGS[registry.kind]
+        name = section.get(tag) if isinstance(section, Mapping) else None
+        if not isinstance(name, str):
+            return base
+        if not code and name not in registry.ours:
+            return _unread(base)
+        behind = registry.find(name, f"{key}.{tag}")
+        if behind.code is not None:
+            found[name] = behind.code
+        return section_schema(behind.target, name, tag, base)
+
+    pushes, plant = tree.get("pushes"), tree.get("plant")
+    items = pushes if isinstance(pushes, list | tuple) else ()
+    kinds = [named(PUSHES, item, f"pushes.{i}", PushConfig) for i, item in enumerate(items)]
+    # Our engines have no keys of their own, and need not be installed to read what they made.
+    ours = not isinstance(plant, Mapping) or plant.get("engine", "pinocchio") in ENGINES.ours
+    return Sections(
+        law=named(LAWS, tree.get("controller"), "controller", LawConfig),
+        pushes=tuple(dict.fromkeys(kinds)),
+        plant=PlantConfig if ours else named(ENGINES, plant, "plant", PlantConfig),
+        code=found,
+    )
+
+
+_TAGS = {"law": "law", "push": "type", "engine": "engine"}
+
+
+def known_section(registry: Registry, name: str, base: type[B]) -> type[B]:
+    """The schema of a section by the name in it."""
+    tag = _TAGS[registry.kind]
+    return section_schema(registry.find(name, tag).target, name, tag, base)
+
+
+def law_section(controller: Mapping[str, Any]) -> type[LawConfig]:
+    """The schema of the section ``controller``, by the law that it names."""
+    return known_section(LAWS, controller["law"], LawConfig)
+
+
+def push_config(**keys: Any) -> PushConfig:
+    """A push from its keys."""
+    return known_section(PUSHES, keys["type"], PushConfig)(**keys)
+
+
+def section_schema(target: Any, name: str, tag: str, base: type[B]) -> type[B]:
+    """The keys of ``target``'s ``Config`` and those of ``base``, of which ``tag`` has its name."""
+    own = getattr(target, "Config", None)
+    if own is not None and not (isinstance(own, type) and issubclass(own, BaseModel)):
+        raise ConfigError(
+            f"'{tag}' = '{name}': its 'Config' must be a pydantic class that declares keys"
+        )
+    key = (name, tag, own, base)
+    if key not in _JOINED:
+        _JOINED[key] = _joined(name, tag, own, base)
+    joined: type[B] = _JOINED[key]
+    return joined
+
+
+_JOINED: dict[Any, Any] = {}
+
+
+def _joined(name: str, tag: str, own: type[Any] | None, base: type[Any]) -> type[Any]:
+    """``own`` and ``base`` in one class, in which the key ``tag`` has one value."""
+    if own is None:
+        bases: tuple[type[Any], ...] = (base,)
+    else:
+        bases = (own,) if issubclass(own, base) else (own, base)
+    title = name.rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
+    fields: dict[str, Any] = {tag: (Literal[name], ...)}
+    return create_model(title, __base__=bases, **fields)
+
+
+def _unread(base: type[B]) -> type[B]:
+    """``base`` with whatever other keys there are."""
+    name = f"Unread{base.__name__}"
+    if name not in _JOINED:
+        _JOINED[name] = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
+    unread: type[B] = _JOINED[name]
+    return unread
+
+
+class HasController(Protocol):
+    """An experiment's config, which knows this module."""
+
+    @property
+    def controller(self) -> LawConfig: ...
+
+
+def section_of(config: HasController, kind: type[S]) -> S:
+    """The section ``controller`` of an experiment, whose law must have the keys of ``kind``."""
+    law = config.controller
+    if not isinstance(law, kind):
+        lacking = sorted(set(kind.model_fields) - set(type(law).model_fields))
+        raise ConfigError(
+            f"controller.law = '{law.law}' has no key {' or '.join(map(repr, lacking))}, which "
+            "this needs"
+        )
+    return law
+
+
+def shared_keys(one: type[LawConfig], other: type[LawConfig]) -> set[str]:
+    """Keys that two laws have from a class that they share: these mean the same in both."""
+    shared: set[str] = set()
+    for base in set(one.__mro__) & set(other.__mro__):
+        if issubclass(base, LawConfig):
+            shared |= set(base.model_fields)
+    return shared
