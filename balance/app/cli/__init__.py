@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -16,6 +17,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from balance import __version__
+
+        print(f"balance {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Push a humanoid and see whether it stays on its feet."""
+
 
 for group in (experiments, studies, compare, tune, live, explain, bench):
     group.register(app)
