@@ -2,6 +2,7 @@
 
 from balance.config.experiment import (
     ExperimentConfig,
+    Reference,
     find_config,
     load_config,
     parse_config,
@@ -49,6 +50,7 @@ __all__ = [
     "OttLaw",
     "PendulumPush",
     "Plant",
+    "Reference",
     "Setpoint",
     "VirtualModelLaw",
     "WholeBodyLaw",

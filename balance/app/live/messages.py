@@ -13,6 +13,7 @@ from balance.config import (
     ImpulsePush,
     PendulumPush,
 )
+from balance.recordings.verdict import RunEnd
 
 PushItem = ForcePush | HalfSinePush | ImpulsePush | PendulumPush
 
@@ -86,8 +87,7 @@ class Changed:
 class Ended:
     """The session is over: a fall, a full log, or an error."""
 
-    end: str
-    """As in a recording: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
+    end: RunEnd
 
 
 @dataclass(frozen=True, slots=True)
