@@ -25,7 +25,9 @@ from balance.recordings import disk_arrays
 from balance.recordings.disk_arrays import detached
 from balance.recordings.falls import lost_posture
 from balance.recordings.recording import Recording, derive
+from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
+from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.simulation.bookkeeping import BookkeepingPlant
@@ -55,10 +57,19 @@ class Experiment:
     """A robot, a plant, a controller and pushes, ready to run.
 
     ``robot`` is the simulated one; ``modelled_robot`` is what the control law takes it for.
-    Without imperfections they are the same, and law and plant are used as they are.
+    Without imperfections they are the same, and law and plant are used as they are.  With ``until``
+    the run does not last for the configured duration but until its verdict is settled.
     """
 
-    def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        robot_folders: Sequence[Path] = (),
+        until: UntilSettled | None = None,
+    ) -> None:
+        check_time_to_judge(config)
+        if until is not None:
+            config = config.model_copy(update={"duration_s": longest_run_s(config, until)})
         self.config = config
         self.modelled_robot: Robot = robot_of(config, robot_folders)
         check_run_size(config, self.modelled_robot)
@@ -85,7 +96,8 @@ class Experiment:
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self._period, self._substeps = config.control_period_s, config.n_substeps
         self._stop_after_fall = config.stop_after_fall_s
-        self.end, self.conflict = "finished", ""
+        self.end, self.conflict = RunEnd(), ""
+        self._until = until
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
@@ -98,14 +110,18 @@ class Experiment:
             with threadpool_limits(1), no_garbage_collection():
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
-            end = "aborted: interrupted by the user"
+            end = aborted(Cause.INTERRUPTED, "interrupted by the user")
         except _NUMERICAL as error:
-            end = f"aborted: {error}"
+            end = aborted(Cause.ERROR, str(error))
         wall = clock.perf_counter() - began
         return log.finish(self, end, wall)
 
-    def _loop(self, log: Log, progress: Progress | None, began: float) -> str:
+    def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
+        until = self._until
+        quiet = until and Quiet(self.config, self.robot, self.controller.path, until)
         while log.rows < self.config.n_periods and not self.advance(log):
+            if quiet and self._fell_at == np.inf and quiet.seen(log.rows, log.q, log.v):
+                return RunEnd(EndKind.SETTLED, log.rows * self._period)
             if progress and log.rows % PROGRESS_EVERY == 1:
                 progress(float(log.time[log.rows - 1]), clock.perf_counter() - began)
         return self.end
@@ -137,11 +153,12 @@ class Experiment:
         measured /= substeps
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):
-            self.end = f"aborted: the simulation diverged in the period from {t:.6g} s"
+            text = f"the simulation diverged in the period from {t:.6g} s"
+            self.end = aborted(Cause.DIVERGED, text, t)
             return True
         now = (i + 1) * period
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
-            self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
+            self._fell_at, self.end = now, RunEnd(EndKind.FELL, now, *lost)
         return now >= self._fell_at + self._stop_after_fall - 0.5 * period  # rounding aside
 
     def _conflict(self) -> str:
@@ -223,7 +240,7 @@ class Log:
         if i % disk_arrays.CHUNK_ROWS == 0:
             disk_arrays.release()
 
-    def finish(self, experiment: Experiment, end: str, wall: float) -> Recording:
+    def finish(self, experiment: Experiment, end: RunEnd, wall: float) -> Recording:
         m = self.rows
         time, q, v = detached(self.time[:m]), detached(self.q[:m]), detached(self.v[:m])
         derived = derive(
@@ -266,10 +283,11 @@ def run(
     config: ExperimentConfig,
     progress: Progress | None = None,
     robot_folders: Sequence[Path] = (),
+    until: UntilSettled | None = None,
 ) -> Recording:
     """Simulate an experiment and return its recording."""
     try:
-        experiment = Experiment(config, robot_folders)
+        experiment = Experiment(config, robot_folders, until)
     except BalanceError:
         raise
     except (ValueError, RuntimeError) as error:

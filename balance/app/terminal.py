@@ -16,8 +16,10 @@ from rich.table import Table
 from balance.errors import BalanceError
 from balance.experiment import Progress as ProgressCallback
 from balance.recordings.recording import Recording
+from balance.recordings.reference import published
 from balance.robots import load_robot, robot_files
 
+SHOWN_PUSHES = 4
 PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
 
 console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
@@ -49,7 +51,7 @@ def progress_bar(duration_s: float) -> Iterator[ProgressCallback]:
 def result_table(recording: Recording) -> Table:
     """Summary of a run, with a published column beside ours where the config has one."""
     summary = recording.summary()
-    reference = recording.config.reference
+    reference = published(recording)
     verdict = summary["outcome"]
     title = f"{recording.robot.name}, law {summary['law']}: {verdict}"
     if summary["cause"]:
@@ -64,8 +66,8 @@ def result_table(recording: Recording) -> Table:
     for key, label, value in result_rows(summary):
         row = [escape(label), value]
         if reference:
-            published = reference.values.get(key)
-            row.append("" if published is None else f"{published:g}")
+            value_there = reference.values.get(key)
+            row.append("" if value_there is None else f"{value_there:g}")
         table.add_row(*row)
     return table
 
@@ -94,12 +96,7 @@ def result_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
             "angular momentum, largest [kg m²/s]",
             f"{summary['peak_angular_momentum']:.2f}",
         ),
-        ("impulse_Ns", "impulse delivered [N s]", f"{summary['impulse_Ns']:.2f}"),
-        (
-            "ankle_limit_fraction",
-            "impulse / ankle limit",
-            f"{summary['ankle_limit_fraction']:.2f}",
-        ),
+        *_push_rows(summary),
         (
             "",
             "sole lift, slip [mm]",
@@ -108,6 +105,28 @@ def result_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
         ("", "control step, median and p99 [µs]", f"{step['median']:.0f}, {step['p99']:.0f}"),
         ("", "simulated / real time", f"{summary['realtime_factor']:.2f}"),
     ]
+
+
+def _push_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """The impulse of each push; of several, the first few."""
+    pushes = summary["pushes"]
+    if len(pushes) < 2:
+        share = f"{summary['ankle_limit_fraction']:.2f}"
+        return [
+            ("impulse_Ns", "impulse delivered [N s]", f"{summary['impulse_Ns']:.2f}"),
+            ("ankle_limit_fraction", "impulse / ankle limit", share),
+        ]
+    rows = [
+        (
+            "",
+            f"push {number}, {push['body']}: impulse [N s], / ankle limit",
+            f"{push['impulse_Ns']:.2f}, {push['ankle_limit_fraction']:.2f}",
+        )
+        for number, push in enumerate(pushes[:SHOWN_PUSHES], 1)
+    ]
+    largest = f"{summary['ankle_limit_fraction']:.2f}"
+    label = f"largest of {len(pushes)} pushes / ankle limit"
+    return [*rows, ("ankle_limit_fraction", label, largest)]
 
 
 def robot_table(folders: Sequence[Path]) -> Table:

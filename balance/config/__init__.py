@@ -2,6 +2,7 @@
 
 from balance.config.experiment import (
     ExperimentConfig,
+    Reference,
     find_config,
     load_config,
     parse_config,
@@ -39,6 +40,7 @@ __all__ = [
     "Oscillator",
     "PlantConfig",
     "PushConfig",
+    "Reference",
     "Setpoint",
     "WrenchLawConfig",
     "WrenchQP",

@@ -11,7 +11,6 @@ from pydantic import BeforeValidator, Field, field_validator
 from balance.config.experiment import find_config, load_config
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.studies import Directions, SearchConfig, StudyBase, load_study
-from balance.config.values import Positive
 
 # A name is also that of a folder, and must not look like the number of a run.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]
@@ -37,12 +36,11 @@ def _named(value: Any) -> Any:
 class LimitsConfig(SearchConfig):
     """The search for the largest recovered push of each law.
 
-    The push is the experiment's first one in other sizes and directions, at the start of a run of
-    ``duration_s``; as a half sine if its own kind has no given impulse.
+    The push is the experiment's first one in other sizes and directions, at the start of a run that
+    lasts until its verdict is settled; as a half sine if its own kind has no given impulse.
     """
 
     directions: Directions = Directions(count=4)
-    duration_s: Positive | None = None
 
 
 class CompareConfig(StudyBase):

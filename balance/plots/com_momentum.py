@@ -20,8 +20,11 @@ from balance.plots.style import (
     new_figure,
     styled,
 )
-from balance.recordings.metrics import judge, settling_times
+from balance.recordings.judging import judge
+from balance.recordings.metrics import settling_times, up_to_fall
 from balance.recordings.recording import Recording
+from balance.recordings.reference import published
+from balance.recordings.verdict import Outcome
 
 Array = NDArray[np.float64]
 
@@ -98,17 +101,17 @@ def _panel(axes: Axes, recording: Recording, quantity: Quantity) -> None:
     if values.size == 0:
         return
     size = np.linalg.norm(values, axis=1)
-    words = [f"peak {size.max():.3g} {quantity.unit}"]
+    words = [f"peak {size[: up_to_fall(recording).time.size].max():.3g} {quantity.unit}"]
     if recording.pushes:
         _mark_reference(axes, recording, quantity, values)
-        if quantity.settling and judge(recording).outcome != "fell":
+        if quantity.settling and judge(recording).outcome is not Outcome.FELL:
             words.append(_mark_settling(axes, recording, size, quantity.scale))
     axes.set_title(", ".join(words), loc="left", **CAPTION)
 
 
 def _mark_reference(axes: Axes, recording: Recording, quantity: Quantity, values: Array) -> None:
     """The published peak as a dashed line, on the side to which our largest component went."""
-    reference = recording.config.reference
+    reference = published(recording)
     if reference is None or quantity.peak not in reference.values:
         return
     size = quantity.scale * reference.values[quantity.peak]

@@ -21,8 +21,8 @@ from balance.plots.style import (
     PUSH_COLOUR,
     PUSH_TEXT_COLOUR,
 )
+from balance.recordings.judging import judge
 from balance.recordings.limiting import NO_ANSWER, limited_moments
-from balance.recordings.metrics import judge
 from balance.recordings.recording import Recording
 from balance.simulation.pushes import Push
 

@@ -8,120 +8,115 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from balance.recordings.disk_arrays import chunks
+from balance.recordings.bounds import (
+    LOADED_N,
+    MAX_SLIP_M,
+    MAX_TILT_RAD,
+    MIN_HEIGHT_SHARE,
+    TOUCH_HEIGHT_M,
+)
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import Cause, EndKind
 from balance.robots import Robot
 from balance.robots.contacts import spans_area
 
 Array = NDArray[np.float64]
-Cause = Literal["left support", "slip", "tilt", "height", "touch", "unsettled"]
 
-MAX_TILT_RAD = math.radians(60.0)
-MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
-MAX_SLIP_M = 0.02
-TOUCH_HEIGHT_M = 0.02  # a joint that carries no sole and comes this low has hit the ground
-HOLD_S = 0.25
-MAX_COM_ERROR_M = 0.03
-MAX_ROTATION_RAD = 0.09
-MAX_ANGULAR_RATE = 0.15  # rad/s
 LOOK_EVERY = 5  # recorded states: a CoM takes longer than a few control periods to leave
 
 
 @dataclass(frozen=True)
 class Fall:
-    """When a robot fell; what began it, and what was seen, in words."""
+    """When a robot fell and when that began, s; what began it, and what was seen, in words."""
 
     time_s: float
     cause: Cause
     text: str
+    began_s: float
 
 
 def lost_posture(q: Array, nominal_height: float) -> tuple[Cause, str] | None:
     """Whether a robot in configuration ``q`` has fallen for good; cheap enough for every period."""
     x, y = float(q[3]), float(q[4])
     if 1.0 - 2.0 * (x * x + y * y) < math.cos(MAX_TILT_RAD):
-        return "tilt", f"the base tilted by more than {math.degrees(MAX_TILT_RAD):.0f} degrees"
+        return Cause.TILT, f"the base tilted by more than {math.degrees(MAX_TILT_RAD):.0f} degrees"
     if q[2] < MIN_HEIGHT_SHARE * nominal_height:
-        return "height", f"the base sank below {100 * MIN_HEIGHT_SHARE:.0f} % of its height"
+        return Cause.HEIGHT, f"the base sank below {100 * MIN_HEIGHT_SHARE:.0f} % of its height"
     return None
 
 
 def find_fall(recording: Recording) -> Fall | None:
     """The fall in a recorded run; None if the robot stands at its end."""
-    seen = _end_of_posture(recording) or _touch(recording) or _unsettled(recording)
+    seen = _end_of_posture(recording) or _touch(recording)
     if seen is None:
         return None
-    began = _first_slip(recording), _left_support(recording)
-    earlier = [fall for fall in began if fall is not None and fall.time_s <= seen.time_s]
-    if not earlier:
+    began = _first_slip(recording, seen.time_s), _left_support(recording, seen.time_s)
+    first = min((fall for fall in began if fall), key=lambda fall: fall.time_s, default=None)
+    if first is None:
         return seen
-    first = min(earlier, key=lambda fall: fall.time_s)
     text = f"{first.text} at {first.time_s:.3g} s, then {seen.text}"
-    return Fall(seen.time_s, first.cause, text)
+    return Fall(seen.time_s, first.cause, text, first.time_s)
 
 
 def _end_of_posture(recording: Recording) -> Fall | None:
     """The fall that ended the run while it was simulated."""
-    kind, _, text = recording.end.partition(": ")
-    if not kind.startswith("fell at "):
+    end = recording.end
+    if end.kind is not EndKind.FELL or end.time_s is None or end.cause is None:
         return None
-    cause: Cause = "tilt" if "tilted" in text else "height"
-    return Fall(float(kind.split()[2]), cause, text)
+    return Fall(end.time_s, end.cause, end.text, end.time_s)
 
 
 def _touch(recording: Recording) -> Fall | None:
     touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
     if not touched.size:
         return None
-    return Fall(float(recording.time[touched[0]]), "touch", "a body touched the ground")
+    time = float(recording.time[touched[0]])
+    return Fall(time, Cause.TOUCH, "a body touched the ground", time)
 
 
-def _unsettled(recording: Recording) -> Fall | None:
-    """What is still out of bounds over the last quarter of a second."""
-    last = float(recording.time[-1])
-    end = recording.time >= last - HOLD_S
-    bounds = (
-        ("CoM error", "m", recording.com_error, MAX_COM_ERROR_M),
-        ("rotation error", "rad", recording.rotation_error, MAX_ROTATION_RAD),
-        ("angular rate", "rad/s", recording.v[:, 3:6], MAX_ANGULAR_RATE),
-    )
-    for name, unit, vectors, bound in bounds:
-        most = float(np.linalg.norm(vectors[end], axis=1).max())
-        if not most < bound:
-            text = f"not settled at the end: {name} {most:.3g} {unit}"
-            return Fall(last, "unsettled", text)
-    return None
+def loaded_slip(recording: Recording) -> Array:
+    """Way of each sole from where it stood while it bears load, (n, k), m; 0 in the air."""
+    loaded = recording.contact_wrenches[:, :, 2] >= LOADED_N
+    return np.where(loaded, recording.sole_slip, 0.0)
 
 
-def _first_slip(recording: Recording) -> Fall | None:
-    slipped = np.flatnonzero((recording.sole_slip > MAX_SLIP_M).any(axis=1))
+def _first_slip(recording: Recording, until: float) -> Fall | None:
+    slip = loaded_slip(recording)
+    slipped = np.flatnonzero((slip > MAX_SLIP_M).any(axis=1) & (recording.time <= until))
     if not slipped.size:
         return None
     row = int(slipped[0])
-    sole = recording.robot.soles[int(np.argmax(recording.sole_slip[row]))].name
-    text = f"the {sole} slipped by {1e3 * MAX_SLIP_M:.0f} mm"
-    return Fall(float(recording.time[row]), "slip", text)
+    sole = recording.robot.soles[int(np.argmax(slip[row]))].name
+    text, time = f"the {sole} slipped by {1e3 * MAX_SLIP_M:.0f} mm", float(recording.time[row])
+    return Fall(time, Cause.SLIP, text, time)
 
 
-def _left_support(recording: Recording) -> Fall | None:
-    """When the CoM was no longer above the soles where they first stood; not on moving ground."""
+def _left_support(recording: Recording, until: float) -> Fall | None:
+    """When the CoM left the soles where they first stood for good; not on moving ground.
+
+    A CoM that was out of the support earlier and came back has nothing to do with the fall.
+    """
     hull, ground = support_hull(recording.robot), recording.config.ground
     if hull is None or (ground is not None and ground.motion):
         return None
     model, data = recording.robot.model, recording.robot.model.createData()
-    for rows in chunks(len(recording.time)):
-        for row in range(rows.start, rows.stop, LOOK_EVERY):
-            com = pin.centerOfMass(model, data, recording.q[row])
-            if (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
-                return Fall(float(recording.time[row]), "left support", "the CoM left the support")
-    return None
+    last = int(np.searchsorted(recording.time, until, side="right")) - 1
+    left = None
+    for row in range(last, -1, -LOOK_EVERY):
+        com = pin.centerOfMass(model, data, recording.q[row])
+        if not (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
+            break
+        left = row
+    if left is None:
+        return None
+    time = float(recording.time[left])
+    return Fall(time, Cause.LEFT_SUPPORT, "the CoM left the support", time)
 
 
 def support_hull(robot: Robot) -> ConvexHull | None:

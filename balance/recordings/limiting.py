@@ -1,7 +1,8 @@
 """Which constraints kept a law from what it wanted, for how long, and by how much.
 
 Read from a recording: the commanded wrenches against the cones that the law assumes, the commanded
-torques against the limits of the drives, and the status, which says when a law had no answer.
+torques against the limits of the drives, the joints against the ends of their ranges, and the
+status, which says when a law had no answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.distribution import contact_cones
 from balance.control.parts.output import ControlStatus
+from balance.recordings.joint_stops import new_stops
 from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
@@ -51,6 +53,8 @@ def limiting_rows(recording: Recording) -> dict[str, Rows]:
         at_limit = (share >= 1.0 - AT_LIMIT) & torque_limited[:, None]
         for name, rows in zip(robot.joint_names, at_limit.T, strict=True):
             _add(found, f"{name.replace('_', ' ')}: torque limit", rows)
+    for name, rows in new_stops(recording).items():
+        _add(found, name, rows)
     for flag, name in NO_ANSWER.items():
         _add(found, name, (status & int(flag)) != 0)
     return found

@@ -1,8 +1,8 @@
-"""Judging a recording: did the robot stay on its feet, how far did it sway, when did it settle."""
+"""The figures of a recording: how far the robot swayed, when it settled, what it took."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,65 +12,20 @@ from scipy.spatial import ConvexHull
 from balance.control.parts.output import ControlStatus
 from balance.recordings.demand import largest_uses, torque_effort, wrench_errors
 from balance.recordings.disk_arrays import chunks
-from balance.recordings.falls import MAX_SLIP_M, Cause, find_fall
+from balance.recordings.falls import loaded_slip
+from balance.recordings.joint_stops import joints_at_stop, largest_speed_ratio
+from balance.recordings.judging import judge, longest_flight
 from balance.recordings.limiting import largest_shortfall, limited_by
-from balance.recordings.recording import LOADED_N, Recording
+from balance.recordings.recording import Recording
+from balance.recordings.verdict import Outcome, Verdict
 from balance.robots import Robot
 from balance.robots.contacts import spans_area
+from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
 
-MAX_FLIGHT_S = 0.1
 SETTLING_BANDS = (10, 5, 2)  # percent of the peak
 SETTLED_M = 1e-5  # an error that never exceeds this is settled from the start (also rad)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``outcome`` is ``recovered``, ``upright``, ``fell`` or ``aborted``; the rest says why."""
-
-    outcome: str
-    time_s: float | None = None
-    cause: str | None = None
-    fall: Cause | None = None
-    """What a fall began with: ``left support``, ``slip``, ``tilt``, ``height``, ``touch`` of some
-    other body, or ``unsettled`` at the end of the run."""
-
-
-def judge(recording: Recording) -> Verdict:
-    """Whether the robot is back on its feet at the end of the run.
-
-    ``recovered``: nothing but soles touched the ground, no sole slipped more than 2 cm or hung in
-    the air for more than 0.1 s, and over the last 0.25 s the CoM error stayed below 3 cm, the
-    rotation error below 0.09 rad and the base's angular rate below 0.15 rad/s.  ``upright``: the
-    same bounds at the end, but a sole slipped or flew.  ``fell``: anything else.
-    """
-    kind, _, cause = recording.end.partition(": ")
-    if recording.time.size == 0:
-        return Verdict("aborted", 0.0, cause or "nothing was simulated")
-    if kind == "aborted":
-        return Verdict("aborted", float(recording.time[-1]), cause)
-    fall = find_fall(recording)
-    if fall is not None:
-        return Verdict("fell", fall.time_s, fall.text, fall.cause)
-    slip, flight = float(recording.sole_slip.max()), longest_flight(recording)
-    if slip > MAX_SLIP_M:
-        return Verdict("upright", None, f"a sole slipped by {slip:.3f} m")
-    if flight > MAX_FLIGHT_S:
-        return Verdict("upright", None, f"a sole was in the air for {flight:.3f} s")
-    return Verdict("recovered")
-
-
-def longest_flight(recording: Recording) -> float:
-    """Longest time for which a sole bore no load, s."""
-    period = recording.config.control_period_s
-    longest = 0
-    for sole in range(recording.contact_wrenches.shape[1]):
-        airborne = recording.contact_wrenches[:, sole, 2] < LOADED_N
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], airborne.astype(int), [0]])))
-        if edges.size:
-            longest = max(longest, int((edges[1::2] - edges[::2]).max()))
-    return longest * period
 
 
 def settling_times(time: Array, error: Array, start: float) -> dict[str, float | None]:
@@ -130,81 +85,148 @@ def ankle_limit(robot: Robot, direction: Array) -> float:
     return float(robot.mass * omega * support_reach(robot, horizontal))
 
 
-def _ankle_limit_fraction(recording: Recording) -> float:
-    """The strongest push as a fraction of the ankle limit in its direction."""
-    fractions = [0.0]
+def given_pushes(recording: Recording) -> list[dict[str, Any]]:
+    """What each push delivered within the recorded time, and as a share of the ankle limit.
+
+    ``direction`` is in world axes; one in a body's axes is turned as that body was when the push
+    began.  The share is of the horizontal part of the impulse.
+    """
+    period = recording.config.control_period_s
+    end = float(recording.time[-1]) + period if recording.time.size else 0.0
+    given = []
     for push in recording.pushes:
-        horizontal = push.impulse * push.direction
-        size = float(np.hypot(*horizontal[:2]))
-        if size > 1e-12 and not push.in_body_axes:
-            limit = ankle_limit(recording.robot, horizontal)
-            fractions.append(size / limit if limit > 0.0 else 0.0)
-    return max(fractions)
+        impulse, direction = push.delivered(end), _world_direction(recording, push)
+        level = float(np.hypot(*direction[:2]))
+        limit = ankle_limit(recording.robot, direction) if level > 1e-12 else 0.0
+        given.append(
+            {
+                "body": push.body,
+                "direction": [float(x) for x in direction],
+                "impulse_Ns": impulse,
+                "ankle_limit_fraction": impulse * level / limit if limit > 0.0 else 0.0,
+                "start_s": push.start,
+                "end_s": push.end,
+            }
+        )
+    return given
 
 
-def _delivered(recording: Recording) -> float:
-    """Impulse that the pushes delivered within the recorded time, N s."""
-    if recording.time.size == 0:
-        return 0.0
-    end = float(recording.time[-1]) + recording.config.control_period_s
-    return sum(push.delivered(end) for push in recording.pushes)
+def _world_direction(recording: Recording, push: Push) -> Array:
+    if not push.in_body_axes or recording.time.size == 0:
+        return push.direction
+    import pinocchio as pin
+
+    model, data = recording.robot.model, recording.robot.model.createData()
+    row = min(int(np.searchsorted(recording.time, push.start)), recording.time.size - 1)
+    pin.forwardKinematics(model, data, recording.q[row])
+    placement = pin.updateFramePlacement(model, data, model.getFrameId(push.body))
+    return np.asarray(placement.rotation @ push.direction)
+
+
+def up_to_fall(recording: Recording, verdict: Verdict | None = None) -> Recording:
+    """What was recorded before a fall began: on the way down everything is large."""
+    verdict = verdict or judge(recording)
+    if verdict.began_s is None:
+        return recording
+    n = recording.time.size
+    rows = max(1, int(np.searchsorted(recording.time, verdict.began_s, side="right")))
+    arrays: dict[str, Any] = {
+        field.name: value[:rows]
+        for field in fields(recording)
+        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
+    }
+    return replace(recording, **arrays)
 
 
 def summarise(recording: Recording) -> dict[str, Any]:
-    """Everything that ``summary.json`` says."""
+    """Everything that ``summary.json`` says.  Of a robot that fell, figures are up to the fall."""
     verdict = judge(recording)
+    fell = verdict.outcome is Outcome.FELL
+    start = max((push.start for push in recording.pushes), default=0.0)
     com = np.linalg.norm(recording.com_error, axis=1)
     rotation = np.linalg.norm(recording.rotation_error, axis=1)
-    start = max((push.start for push in recording.pushes), default=0.0)
-    limited = (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
-    saturated = (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
-    friction, cop = largest_uses(recording)
-    force_error, moment_error = wrench_errors(recording)
-
-    def peak(values: Array) -> float:
-        return float(np.max(values, initial=0.0))
-
-    def axes(values: Array) -> list[float]:
-        return [peak(np.abs(values[:, i])) for i in range(values.shape[1])]
-
+    pushes = given_pushes(recording)
+    # The headline is the push that came nearest to the ankle limit, or went furthest beyond it.
+    strongest = max(
+        pushes, key=lambda p: (p["ankle_limit_fraction"], p["impulse_Ns"]), default=None
+    )
     return {
-        "outcome": verdict.outcome,
+        "outcome": verdict.outcome.value,
         "time_of_fall_s": verdict.time_s,
-        "cause": verdict.cause,
-        "fall_cause": verdict.fall,
+        "cause": verdict.text,
+        "fall_cause": verdict.cause.value if fell and verdict.cause else None,
         "robot": recording.robot.name,
         "law": recording.config.controller.law,
         "engine": recording.config.plant.engine,
         "simulated_s": float(recording.time.size * recording.config.control_period_s),
-        "peak_com_error_m": peak(com),
-        "peak_com_error_axes_m": axes(recording.com_error),
+        **_motion(up_to_fall(recording, verdict)),
         "final_com_error_m": float(com[-1]) if com.size else 0.0,
-        "peak_rotation_rad": peak(rotation),
-        "peak_rotation_axes_rad": axes(recording.rotation_error),
-        "peak_linear_momentum": peak(np.linalg.norm(recording.momentum[:, :3], axis=1)),
-        "peak_angular_momentum": peak(np.linalg.norm(recording.momentum[:, 3:], axis=1)),
-        "settling_time_s": settling_times(recording.time, com, start),
-        "rotation_settling_time_s": settling_times(recording.time, rotation, start),
-        "impulse_Ns": _delivered(recording),
-        "ankle_limit_fraction": _ankle_limit_fraction(recording),
-        "max_sole_lift_m": peak(recording.sole_lift),
-        "max_sole_slip_m": peak(recording.sole_slip),
+        "settling_time_s": _unsettled() if fell else settling_times(recording.time, com, start),
+        "rotation_settling_time_s": (
+            _unsettled() if fell else settling_times(recording.time, rotation, start)
+        ),
+        "impulse_Ns": strongest["impulse_Ns"] if strongest else 0.0,
+        "ankle_limit_fraction": strongest["ankle_limit_fraction"] if strongest else 0.0,
+        "pushes": pushes,
+        **_demand(up_to_fall(recording, verdict)),
+        "conflict": recording.conflict or None,
+        **recording.timing,
+    }
+
+
+def _unsettled() -> dict[str, float | None]:
+    """The settling times of a robot that does not stand."""
+    return {str(percent): None for percent in SETTLING_BANDS}
+
+
+def _peak(values: Array) -> float:
+    return float(np.max(values, initial=0.0))
+
+
+def _axis_peaks(values: Array) -> list[float]:
+    return [_peak(np.abs(values[:, i])) for i in range(values.shape[1])]
+
+
+def _motion(recording: Recording) -> dict[str, Any]:
+    """How far and how fast the robot moved."""
+    ratio, fastest = largest_speed_ratio(recording)
+    return {
+        "peak_com_error_m": _peak(np.linalg.norm(recording.com_error, axis=1)),
+        "peak_com_error_axes_m": _axis_peaks(recording.com_error),
+        "peak_rotation_rad": _peak(np.linalg.norm(recording.rotation_error, axis=1)),
+        "peak_rotation_axes_rad": _axis_peaks(recording.rotation_error),
+        "peak_linear_momentum": _peak(np.linalg.norm(recording.momentum[:, :3], axis=1)),
+        "peak_angular_momentum": _peak(np.linalg.norm(recording.momentum[:, 3:], axis=1)),
+        "max_sole_lift_m": _peak(recording.sole_lift),
+        "max_sole_slip_m": _peak(loaded_slip(recording)),
         "longest_flight_s": longest_flight(recording),
+        "max_joint_speed_ratio": ratio,
+        "fastest_joint": fastest,
+        "joints_at_stop_s": joints_at_stop(recording),
+    }
+
+
+def _demand(recording: Recording) -> dict[str, Any]:
+    """What contacts, drives and the estimate had to give, and what stood in the law's way."""
+    limited = (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
+    saturated = (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
+    friction, cop = largest_uses(recording)
+    force_error, moment_error = wrench_errors(recording)
+    rows = recording.time.size
+    return {
         "peak_torque_Nm": max(
-            (peak(np.abs(recording.torques[rows])) for rows in chunks(com.size)), default=0.0
+            (_peak(np.abs(recording.torques[part])) for part in chunks(rows)), default=0.0
         ),
         "torque_effort_N2m2s": torque_effort(recording),
         "max_friction_use": friction,
         "max_cop_use": cop,
         "wrench_error_rms_N": force_error,
         "wrench_error_rms_Nm": moment_error,
-        "wrench_limited_share": float(limited.mean()) if limited.size else 0.0,
-        "torque_limited_share": float(saturated.mean()) if saturated.size else 0.0,
+        "wrench_limited_share": float(limited.mean()) if rows else 0.0,
+        "torque_limited_share": float(saturated.mean()) if rows else 0.0,
         "limited_by_s": limited_by(recording),
-        "conflict": recording.conflict or None,
         "largest_shortfall": largest_shortfall(recording),
         **_estimate(recording),
-        **recording.timing,
     }
 
 

@@ -14,15 +14,15 @@ from scipy.spatial.transform import Rotation
 from balance.config import ExperimentConfig
 from balance.control.parts.setpoints import SetpointPath
 from balance.dynamics.placements import frame_points, joint_placements
+from balance.recordings.bounds import LOADED_N
 from balance.recordings.disk_arrays import chunks
+from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface, centre_of_pressure
 from balance.simulation.ground import GroundMotion
 from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
-
-LOADED_N = 1.0  # normal force above which a sole counts as touching the ground
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,7 @@ class Recording:
     sole_lift: Array
     sole_slip: Array
     lowest_body: Array
-    end: str
-    """Why the run ended: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
+    end: RunEnd
     timing: Mapping[str, Any] = field(default_factory=dict)
     conflict: str = ""
     """Limits that contradicted each other when a QP first had no solution, in words."""

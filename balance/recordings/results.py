@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import tempfile
@@ -28,6 +27,7 @@ from balance.config import ExperimentConfig, load_config
 from balance.errors import FileError, ResultError
 from balance.recordings.disk_arrays import chunks
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
@@ -166,21 +166,21 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
                 )
         arrays[attribute] = _shape(attribute, np.stack(columns, axis=1), len(robot.soles))
     metadata = table.schema.metadata or {}
+    try:
+        end = RunEnd.from_facts(metadata)
+    except ValueError as error:
+        raise ResultError(
+            f"{folder / 'log.parquet'} does not say how the run ended: {error}"
+        ) from None
     return Recording(
         config=config,
         robot=robot,
         pushes=tuple(make_pushes(config, robot)),
-        end=_end(metadata.get(b"end", b"finished").decode(errors="replace"), folder),
+        end=end,
         conflict=metadata.get(b"conflict", b"").decode(errors="replace"),
         timing=_timing(folder),
         **arrays,
     )
-
-
-def _end(text: str, folder: Path) -> str:
-    if not re.fullmatch(r"finished|fell at \d[\d.e+-]* s: .+|aborted: .+", text, re.DOTALL):
-        raise ResultError(f"{folder / 'log.parquet'} does not say how the run ended: '{text[:60]}'")
-    return text
 
 
 def _timing(folder: Path) -> dict[str, Any]:
@@ -276,7 +276,8 @@ def _write_log(recording: Recording, path: Path) -> None:
         for attribute, columns in blocks
         for name, unit in columns.items()
     ]
-    facts = {"end": recording.end, "robot": recording.robot.name, "conflict": recording.conflict}
+    facts = {"robot": recording.robot.name, "conflict": recording.conflict}
+    facts |= recording.end.facts()
     schema = pa.schema(fields, metadata=facts)
     rows = recording.time.size
     values = [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
+from balance.recordings.settling import check_time_to_judge
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
 from balance.studies.axes import Design
@@ -45,6 +47,8 @@ def check_cells(
         cell = design.cell(index)
         name = cell_source(source, index, cell.inputs)
         config = parse_config(base, name, {**cell.overrides, **(extra or {})})
+        with about(name):
+            check_time_to_judge(config)
         kind = json.dumps(_without_numbers(cell.overrides))
         if kind not in looked_up:
             looked_up.add(kind)
@@ -63,19 +67,23 @@ def check_size(
     cell = design.cell(0)
     name = cell_source(source, 0, cell.inputs)
     config = parse_config(base, name, cell.overrides)
-    try:
+    with about(source):
         check_study_size(runs, kept, config, robot_of(config, robots))
-    except BalanceError as error:
-        error.args = (f"{source}: {error}",)
-        raise
 
 
 def look_up(config: ExperimentConfig, name: str, robots: Sequence[Path]) -> None:
     """Raise an error that starts with ``name`` if robot, bodies or joints do not exist."""
     from balance.experiment import Experiment
 
-    try:
+    with about(name):
         Experiment(config, robots)
+
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Errors in here start with ``name``."""
+    try:
+        yield
     except BalanceError as error:
         error.args = (f"{name}: {error}",)
         raise

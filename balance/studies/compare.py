@@ -89,7 +89,6 @@ class Compare:
             tree = {key: tree[key] for key in kept if key in tree} | {"type": "half_sine"}
         experiment = {
             **self.config.experiment,
-            "duration_s": limits.duration_s or config.duration_s - push.time_s,
             "pushes": [{**tree, "time_s": 0.0, "impulse_Ns": 1.0}],
         }
         study = EnvelopeConfig(

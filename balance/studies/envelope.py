@@ -10,6 +10,7 @@ from typing import Any
 from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError, FileError
+from balance.recordings.settling import UntilSettled
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.studies.axes import Point, make_design
@@ -188,6 +189,7 @@ class Envelope:
             source=source,
             timeout_s=self.config.timeout_s,
             robots=self._robots,
+            until=UntilSettled(),
         )
 
     def row(self, task: Task, result: Result) -> Row:

@@ -20,6 +20,7 @@ import numpy as np
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
+from balance.recordings.settling import UntilSettled
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -41,7 +42,8 @@ TIMING = (
 class Task:
     """A run to do: its config, what to call it in errors, and which outcomes to keep whole.
 
-    With ``margins`` the robustness of the linearised loop becomes a column as well.
+    With ``margins`` the robustness of the linearised loop becomes a column as well; with ``until``
+    the run lasts until its verdict is settled.
     """
 
     key: str
@@ -51,6 +53,7 @@ class Task:
     robots: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     margins: bool = False
+    until: UntilSettled | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ def execute(task: Task) -> Result:
     try:
         with _watchdog(task.timeout_s + STUCK_S):
             config = parse_config(task.config, task.source)
-            recorded = run(config, in_time, [Path(folder) for folder in task.robots])
+            robots = [Path(folder) for folder in task.robots]
+            recorded = run(config, in_time, robots, task.until)
             columns = flatten(recorded.summary()) | {"error": None}
             if task.margins:
                 columns["robustness_margin"] = _robustness_margin(config, task.robots)
@@ -122,6 +126,11 @@ def flatten(summary: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in summary.items():
         if key == "limited_by_s":  # as many names as the robot has constraints: the first one
             columns["limited_by"] = next(iter(value), None)
+        elif key == "joints_at_stop_s":  # likewise
+            columns["joint_at_stop"] = next(iter(value), None)
+            columns["joint_at_stop_s"] = next(iter(value.values()), 0.0)
+        elif key == "pushes":  # their largest is a column of its own
+            continue
         elif isinstance(value, Mapping):
             columns |= {f"{key}_{name}": item for name, item in value.items()}
         elif isinstance(value, list | tuple):

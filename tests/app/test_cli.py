@@ -14,7 +14,7 @@ from balance.config.compare import load_comparison
 from balance.recordings.results import load_recording
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 
-SHORT = ["--set", "duration_s=0.2", "--set", "pushes.0.time_s=0.05"]
+SHORT = ["--set", "duration_s=0.35", "--set", "pushes.0.time_s=0.05"]
 RUN_FILES = {
     "config.yaml",
     "summary.json",

@@ -19,7 +19,7 @@ GAINS = "controller.gains"
 def file(tmp_path: Path) -> Path:
     """A tenth of a second of the paper's experiment."""
     tree = load_yaml_mapping(find_config("toro_push"))
-    tree |= {"duration_s": 0.06, "pushes": []}
+    tree |= {"duration_s": 0.26, "pushes": []}
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(tree))
     return path
@@ -30,7 +30,7 @@ def test_each_save_is_a_run_until_interrupted(
 ) -> None:
     good = file.read_text()
     saves = [
-        good.replace("duration_s: 0.06", "duration_s: 0.05"),
+        good.replace("duration_s: 0.26", "duration_s: 0.25"),
         "robot: [",
         good + "\n# the end\n",
     ]

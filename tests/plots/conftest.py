@@ -12,12 +12,13 @@ import pytest
 from balance.config import load_config
 from balance.experiment import run
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import Cause, aborted
 
 
 @pytest.fixture(scope="session")
 def pushed() -> Recording:
     """0.3 s of the paper's experiment with the hit at 0.1 s."""
-    return run(load_config("toro_push", {"duration_s": 0.3, "pushes.0.time_s": 0.1}))
+    return run(load_config("toro_push", {"duration_s": 0.4, "pushes.0.time_s": 0.1}))
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +32,7 @@ def talos() -> Recording:
     """Another robot, and a shorter run."""
     overrides: dict[str, Any] = {
         "robot": "talos",
-        "duration_s": 0.15,
+        "duration_s": 0.3,
         "pushes.0.body": "base_link",
         "pushes.0.time_s": 0.05,
     }
@@ -47,7 +48,11 @@ def rows(recording: Recording, index: Any) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def empty(pushed: Recording) -> Recording:
     """Interrupted before the first control period."""
-    return replace(pushed, **rows(pushed, slice(0, 0)), end="aborted: interrupted by the user")
+    return replace(
+        pushed,
+        **rows(pushed, slice(0, 0)),
+        end=aborted(Cause.INTERRUPTED, "interrupted by the user"),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from balance.recordings.demand import (
     wrench_errors,
 )
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import Cause, aborted
 
 N, PERIOD = 100, 0.001
 WEIGHT = 77.5 * 9.81
@@ -28,7 +29,7 @@ EXACT = 1e-12
 @pytest.fixture(scope="module")
 def pushed() -> Recording:
     """0.1 s of the paper's experiment, hit at 0.05 s."""
-    return run(load_config("toro_push", {"duration_s": 0.1, "pushes.0.time_s": 0.05}))
+    return run(load_config("toro_push", {"duration_s": 0.35, "pushes.0.time_s": 0.05}))
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +113,7 @@ def test_a_recording_without_rows_demands_nothing(pushed: Recording) -> None:
         for f in fields(pushed)
         if isinstance(a := getattr(pushed, f.name), np.ndarray)
     }
-    empty = replace(pushed, **arrays, end="aborted: interrupted by the user")
+    empty = replace(pushed, **arrays, end=aborted(Cause.INTERRUPTED, "interrupted by the user"))
     assert torque_effort(empty) == 0.0
     assert wrench_errors(empty) == largest_uses(empty) == (0.0, 0.0)
 

@@ -46,7 +46,7 @@ def test_what_lives_in_a_file_is_not_copied_and_everything_else_is() -> None:
 @pytest.fixture(scope="module")
 def recordings() -> tuple[Recording, Recording]:
     """The same run with its arrays in memory and in files."""
-    config = load_config("toro_push", {"duration_s": 0.55})
+    config = load_config("toro_push", {"duration_s": 0.8})
     plain = Experiment(config).run()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(disk_arrays, "LARGE_BYTES", 1)

@@ -13,8 +13,9 @@ import pytest
 
 import balance
 from balance.recordings.falls import find_fall, lost_posture
-from balance.recordings.metrics import judge
+from balance.recordings.judging import judge
 from balance.recordings.results import load_recording, save_recording
+from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 
 HEIGHT = 0.9
@@ -67,7 +68,8 @@ def test_legs_without_torque_give_way_downwards() -> None:
     q = recording.q.copy()
     q[:, 2] -= 0.5 * np.linspace(0.0, q[0, 2], len(q)) / q[0, 2] * q[0, 2]
     object.__setattr__(recording, "q", q)
-    object.__setattr__(recording, "end", "fell at 2 s: the base sank below 60 % of its height")
+    sank = RunEnd(EndKind.FELL, 2.0, Cause.HEIGHT, "the base sank below 60 % of its height")
+    object.__setattr__(recording, "end", sank)
     fall = find_fall(recording)
     assert fall is not None and fall.cause == "height" and fall.time_s == 2.0
 
@@ -88,7 +90,9 @@ def test_divergence_ends_a_run_as_aborted_and_its_last_states_can_be_read(
 ) -> None:
     monkeypatch.setattr(PinocchioPlant, "step", _breaks_at(PinocchioPlant.step, 251))
     recording = run(pushes=[])
-    assert recording.end == "aborted: the simulation diverged in the period from 0.25 s"
+    assert recording.end == aborted(
+        Cause.DIVERGED, "the simulation diverged in the period from 0.25 s", 0.25
+    )
     folder = save_recording(recording, tmp_path / "run")
     again = load_recording(folder)
     assert len(again.time) == 251 and np.isfinite(again.q[-200:]).all()

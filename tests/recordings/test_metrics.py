@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, parse_config
 from balance.experiment import run
-from balance.recordings.metrics import (
-    ankle_limit,
-    judge,
-    longest_flight,
-    settling_times,
-    support_reach,
-)
+from balance.recordings.judging import judge, longest_flight
+from balance.recordings.metrics import ankle_limit, settling_times, support_reach
 from balance.recordings.recording import Recording, derive
+from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -58,22 +54,22 @@ def test_robot_that_stands_still_has_recovered(quiet: Recording) -> None:
 def test_errors_must_stay_in_their_bounds_for_the_last_quarter_second(
     quiet: Recording, array: str, column: int, bound: float
 ) -> None:
-    """Beyond the bound until 0.3 s before the end is fine, within the last 0.25 s it is a fall."""
+    """Beyond the bound until 0.3 s before the end is fine, within the last 0.25 s not settled."""
     values = getattr(quiet, array)
     zero = np.zeros_like(values)
     for last_row, size, outcome in (
         (ROWS - 300, 1.01 * bound, "recovered"),
-        (ROWS - 200, 1.01 * bound, "fell"),
+        (ROWS - 200, 1.01 * bound, "upright"),
         (ROWS, 0.99 * bound, "recovered"),
-        (ROWS, 1.01 * bound, "fell"),
+        (ROWS, 1.01 * bound, "upright"),
     ):
         error = zero.copy()
         error[:last_row, column] = size
         verdict = judge(changed(quiet, **{array: error}))
         assert verdict.outcome == outcome
-        if outcome == "fell":
-            assert verdict.cause is not None
-            assert verdict.cause.startswith("not settled at the end")
+        if outcome == "upright":
+            assert verdict.cause is Cause.UNSETTLED and verdict.time_s is None
+            assert verdict.text is not None and verdict.text.startswith("not settled at the end")
 
 
 @pytest.mark.parametrize(("slip", "outcome"), [(0.0199, "recovered"), (0.0201, "upright")])
@@ -101,15 +97,15 @@ def test_body_on_the_ground_is_a_fall_with_its_time(quiet: Recording) -> None:
     lowest = with_rows(quiet.lowest_body, slice(250, 260), 0.01)
     verdict = judge(changed(quiet, lowest_body=lowest))
     assert (verdict.outcome, verdict.time_s) == ("fell", pytest.approx(0.25))
-    assert verdict.cause == "a body touched the ground"
+    assert (verdict.cause, verdict.text) == (Cause.TOUCH, "a body touched the ground")
 
 
 def test_end_of_the_run_decides_over_the_states(quiet: Recording) -> None:
-    fell = judge(changed(quiet, end="fell at 0.123 s: the base tilted by more than 60 degrees"))
+    fell = judge(changed(quiet, end=RunEnd(EndKind.FELL, 0.123, Cause.TILT, "the base tilted")))
     assert (fell.outcome, fell.time_s) == ("fell", 0.123)
-    assert fell.cause == "the base tilted by more than 60 degrees"
-    aborted = judge(changed(quiet, end="aborted: interrupted by the user"))
-    assert (aborted.outcome, aborted.cause) == ("aborted", "interrupted by the user")
+    assert (fell.cause, fell.text) == (Cause.TILT, "the base tilted")
+    ended = judge(changed(quiet, end=aborted(Cause.INTERRUPTED, "by the user")))
+    assert (ended.outcome, ended.text) == ("aborted", "by the user")
 
 
 def test_settling_is_when_the_error_stays_in_its_band_not_when_it_first_enters() -> None:
@@ -245,6 +241,6 @@ def test_empty_recording_still_has_a_summary(quiet: Recording) -> None:
         for name in fields
         if isinstance(getattr(quiet, name), np.ndarray)
     }
-    summary = changed(quiet, end="aborted: interrupted by the user", **empty).summary()
+    summary = changed(quiet, end=aborted(Cause.INTERRUPTED, "by the user"), **empty).summary()
     assert summary["outcome"] == "aborted"
     assert summary["peak_com_error_m"] == 0.0

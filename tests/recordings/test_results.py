@@ -19,7 +19,7 @@ from balance.recordings.results import load_recording, save_recording, save_some
 
 @pytest.fixture(scope="module")
 def recording() -> Recording:
-    overrides = {"duration_s": 0.15, "pushes.0.time_s": 0.05}
+    overrides = {"duration_s": 0.35, "pushes.0.time_s": 0.05}
     return run(load_config("toro_push", overrides))
 
 

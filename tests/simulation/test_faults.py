@@ -12,7 +12,7 @@ from balance.experiment import Experiment
 from balance.recordings.demand import friction_use
 from balance.recordings.recording import Recording
 
-QUIET = {"duration_s": 0.1, "pushes": []}
+QUIET = {"duration_s": 0.25, "pushes": []}
 
 
 def run(fault: dict[str, object], **overrides: object) -> Recording:
@@ -32,7 +32,9 @@ def test_during_a_dropout_the_law_is_blind_and_after_it_sees_again() -> None:
 def test_a_locked_joint_does_not_move() -> None:
     push = [{"type": "half_sine", "direction": [1, 0, 0], "time_s": 0.0, "impulse_Ns": 10}]
     push[0]["duration_s"] = 0.02
-    recording = run({"type": "locked_joint", "joint": "left_knee", "time_s": 0.05}, pushes=push)
+    recording = run(
+        {"type": "locked_joint", "joint": "left_knee", "time_s": 0.05}, pushes=push, duration_s=0.3
+    )
     knee = 7 + recording.robot.joint_names.index("left_knee")
     before, after = recording.q[:51, knee], recording.q[51:, knee]
     assert np.ptp(after) < 1e-4 < np.ptp(before)
@@ -52,7 +54,7 @@ def test_ground_turns_slippery_under_one_sole_alone() -> None:
     push = {"type": "half_sine", "direction": [0, 1, 0], "time_s": 0.0, "impulse_Ns": 12}
     push["duration_s"] = 0.1
     fault = {"type": "slippery", "surface": "left sole", "friction": 0.02, "time_s": 0.02}
-    recording = run(fault, pushes=[push])
+    recording = run(fault, pushes=[push], duration_s=0.35)
     use = friction_use(recording)[25:] * recording.config.plant.friction
     assert np.nanmax(use[:, 0]) < 0.02 + 1e-6 < np.nanmax(use[:, 1])
 

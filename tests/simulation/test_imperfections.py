@@ -15,7 +15,7 @@ from balance.recordings.results import load_recording, save_recording
 from balance.simulation.drives import ActuatedPlant
 from balance.simulation.perception import PerceivingController
 
-SHORT = {"duration_s": 0.03, "pushes": []}
+SHORT = {"duration_s": 0.25, "pushes": []}
 ALL: dict[str, Any] = {
     **SHORT,
     "seed": 5,
@@ -121,7 +121,7 @@ def test_contact_of_a_body_without_a_surface_gets_one_sentence() -> None:
 @pytest.mark.parametrize("name", ["toro_table", "toro_single_support", "toro_points"])
 def test_estimate_stands_on_whatever_bears_the_robot(name: str) -> None:
     """One sole, two and a hand, or points: every contact surface is an anchor."""
-    config = load_config(name, {"state": "estimated", "duration_s": 0.1, "pushes": []})
+    config = load_config(name, {"state": "estimated", "duration_s": 0.25, "pushes": []})
     recording = run(config)
     assert recording.estimation is not None
     assert np.abs(recording.estimation[:, :6]).max() < 1e-3

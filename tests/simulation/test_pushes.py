@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from balance.config import ExperimentConfig, PlantConfig, parse_config
 from balance.control import make_controller
 from balance.errors import ConfigError
-from balance.experiment import Experiment
+from balance.experiment import Experiment, Log
 from balance.recordings.recording import Recording
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
@@ -23,6 +23,7 @@ from balance.simulation.pushes import Push, effective_mass, make_pushes, pendulu
 Array = NDArray[np.float64]
 
 EXACT = 1e-9  # relative
+SIMULATED_S = 0.05  # of a run, in which every push here is over
 STEPS = (1e-3, 7e-4, 2.5e-4)
 DIRECTION = (0.6, -0.8, 0.0)
 AIM = {"direction": DIRECTION, "time_s": 0.0}
@@ -55,7 +56,7 @@ class StillPlant:
 def config(
     base: ExperimentConfig, pushes: list[dict[str, Any]], step_s: float = 1e-3, **more: Any
 ) -> ExperimentConfig:
-    tree = base.model_dump() | {"pushes": pushes, "duration_s": 0.05, "reference": None} | more
+    tree = base.model_dump() | {"pushes": pushes, "duration_s": 0.4, "reference": None} | more
     tree["plant"]["step_s"] = tree["control_period_s"] = step_s
     return parse_config(tree, "test")
 
@@ -64,8 +65,10 @@ def still_run(experiment_config: ExperimentConfig) -> tuple[list[BodyImpulse], R
     experiment = Experiment(experiment_config)
     plant = StillPlant(experiment.robot, experiment_config.plant.step_s)
     experiment.plant = plant
-    recording = experiment.run()
-    return plant.given, recording
+    log = Log(experiment_config, experiment.robot)
+    while log.rows * experiment_config.control_period_s < SIMULATED_S:
+        experiment.advance(log)
+    return plant.given, log.finish(experiment, experiment.end, 1.0)
 
 
 @pytest.mark.parametrize("step_s", STEPS)

@@ -20,7 +20,7 @@ PUSH = {
 @pytest.fixture
 def short() -> dict[str, Any]:
     """Keys that make the paper's experiment short."""
-    return {"duration_s": 0.1, "pushes": [PUSH]}
+    return {"duration_s": 0.3, "pushes": [PUSH]}
 
 
 @pytest.fixture

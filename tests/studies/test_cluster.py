@@ -118,7 +118,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     push = {"type": "half_sine", "direction": [0, 1, 0], "time_s": 0.02, "duration_s": 0.02}
     value = {
         "experiment": "toro_push",
-        "set": {"duration_s": 0.2, "pushes": [{**push, "impulse_Ns": 2.0}]},
+        "set": {"duration_s": 0.3, "pushes": [{**push, "impulse_Ns": 2.0}]},
         "axes": [
             {"type": "range", "key": "plant.friction", "start": 0.2, "stop": 0.7, "count": 6},
             {"type": "range", "key": "pushes.0.impulse_Ns", "start": 1, "stop": 4, "step": 1},

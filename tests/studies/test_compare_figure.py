@@ -24,7 +24,7 @@ NAMES = LAWS.names()
 @pytest.fixture(scope="module")
 def recording() -> Recording:
     """A tenth of a second of the paper's experiment, hit at 0.05 s."""
-    return run(load_config("toro_push", {"duration_s": 0.1, "pushes.0.time_s": 0.05}))
+    return run(load_config("toro_push", {"duration_s": 0.35, "pushes.0.time_s": 0.05}))
 
 
 def found(azimuth_deg: float, value: float, finished: bool = True) -> DirectionLimits:

@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
     cases = {"hip": {"pushes.0.body": "hip"}, "chest": {"pushes.0.body": "trunk"}}
     study = {
         "experiment": "toro_push",
-        "set": {"duration_s": 0.1, "pushes": [PUSH]},
+        "set": {"duration_s": 0.3, "pushes": [PUSH]},
         "axes": [{"type": "cases", "name": "pushed at", "cases": cases}],
         "directions": {"count": 4},
     }

@@ -19,12 +19,12 @@ def test_overhead_is_what_workers_do_not_spend_in_runs() -> None:
 
 
 def test_repeated_runs_differ_in_their_seed_alone() -> None:
-    sweep = Sweep(repeated("toro_push", {"duration_s": 0.002, "pushes": []}, 5), "cost", "cost")
+    sweep = Sweep(repeated("toro_push", {"duration_s": 0.25, "pushes": []}, 5), "cost", "cost")
     tasks = [task for _ in range(5) if (task := sweep.next_task())]
     assert sweep.next_task() is None
     assert [task.config["seed"] for task in tasks] == [0, 1, 2, 3, 4]
     assert all({**task.config, "seed": 0} == tasks[0].config for task in tasks)
-    assert tasks[0].config["duration_s"] == 0.002
+    assert tasks[0].config["duration_s"] == 0.25
 
 
 def test_memory_is_looked_at_every_so_many_runs() -> None:

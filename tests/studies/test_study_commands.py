@@ -114,7 +114,7 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
     push = {"type": "impulse", "direction": [1, 0, 0], "time_s": 0.0, "impulse_Ns": 1.0}
     study = {
         "experiment": "toro_push",
-        "set": {"duration_s": 0.1, "pushes": [push]},
+        "set": {"duration_s": 0.3, "pushes": [push]},
         "directions": {"azimuth_deg": [0.0]},
         "tolerance": 0.4,
         "largest": 1.0,

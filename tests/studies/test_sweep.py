@@ -45,7 +45,7 @@ def test_a_cell_is_the_base_with_its_keys_set(sweep_file: Path) -> None:
     assert fifth is not None
     assert fifth.config["plant"]["friction"] == 0.4
     assert fifth.config["pushes"][0]["impulse_Ns"] == 4
-    assert fifth.config["duration_s"] == 0.1
+    assert fifth.config["duration_s"] == 0.3
     row = sweep.row(fifth, execute(fifth))
     assert row["input.plant.friction"] == 0.4 and row["cell"] == 5 and row["seed"] == 0
     assert row["impulse_Ns"] == pytest.approx(4.0)
@@ -72,7 +72,7 @@ def test_a_resumed_sweep_runs_only_what_is_missing(sweep_file: Path, tmp_path: P
 
 
 def test_a_changed_study_is_refused_in_the_same_folder(sweep_file: Path, tmp_path: Path) -> None:
-    first, other = sweep_of(sweep_file), sweep_of(sweep_file, experiment__duration_s=0.11)
+    first, other = sweep_of(sweep_file), sweep_of(sweep_file, experiment__duration_s=0.31)
     StudyFolder(tmp_path / "out", first.kind, first.definition).close()
     with pytest.raises(FileError, match=r"another study \(experiment differs\)"):
         StudyFolder(tmp_path / "out", other.kind, other.definition)

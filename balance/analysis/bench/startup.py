@@ -16,8 +16,9 @@ from balance.errors import BalanceError
 _HELP = "from balance.app.cli import main; import sys; sys.argv = ['balance', '--help']; main()"
 _FIRST_STEP = """
 from balance.config import load_config
-from balance.experiment import Experiment
-Experiment(load_config("toro_push", {"duration_s": 0.001, "pushes": [], "reference": None})).run()
+from balance.experiment import Experiment, Log
+experiment = Experiment(load_config("toro_push", {"duration_s": 0.25, "pushes": []}))
+experiment.advance(Log(experiment.config, experiment.robot))
 """
 _LONG_RUN = """
 import resource, sys

@@ -16,6 +16,7 @@ from balance.app.cli.options import (
     SetOption,
     about,
 )
+from balance.recordings.verdict import EndKind
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -74,7 +75,7 @@ def run(
     if render:
         render_recording(recording, render)
         console.print(f"Film: {render}", highlight=False, soft_wrap=True)
-    if recording.end.startswith("aborted"):
+    if recording.end.kind is EndKind.ABORTED:
         raise typer.Exit(1)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from balance.app.cli.options import about
 from balance.errors import BalanceError
+from balance.recordings.verdict import Cause
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -38,7 +39,7 @@ def run_and_watch(
         except BalanceError as error:
             console.print(f"balance: {error}", style="red", highlight=False, soft_wrap=True)
         else:
-            if latest.end.startswith("aborted: interrupted"):
+            if latest.end.cause is Cause.INTERRUPTED:
                 return
             before = latest
         console.print(f"Watching {path}; Ctrl-C ends.", highlight=False, soft_wrap=True)

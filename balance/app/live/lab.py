@@ -27,6 +27,7 @@ from balance.config import ExperimentConfig
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import BalanceError
 from balance.recordings.results import load_recording
+from balance.recordings.verdict import EndKind, RunEnd
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 
@@ -186,9 +187,9 @@ class Lab:
         if (panel := self.drivers.panel) is not None:
             panel.show_begin()
 
-    def _ended(self, running: Running, end: str) -> None:
+    def _ended(self, running: Running, end: RunEnd) -> None:
         running.end = end
-        if end == "finished" and running.untouched:  # nobody would miss it
+        if end.kind is EndKind.FINISHED and running.untouched:  # nobody would miss it
             self.restart()
             return
         self.alarm = running.verdict()

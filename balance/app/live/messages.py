@@ -10,6 +10,7 @@ from balance.config import (
     Gains,
     PushConfig,
 )
+from balance.recordings.verdict import RunEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,7 @@ class Changed:
 class Ended:
     """The session is over: a fall, a full log, or an error."""
 
-    end: str
-    """As in a recording: ``finished``, ``fell at TIME s: cause`` or ``aborted: cause``."""
+    end: RunEnd
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from balance.control.parts.setpoints import SetpointPath
-from balance.recordings.recording import LOADED_N
+from balance.recordings.bounds import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
 

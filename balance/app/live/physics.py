@@ -31,6 +31,7 @@ from balance.app.live.messages import (
 from balance.app.live.session import Session
 from balance.app.live.shared_log import BUSY, FACTOR, MISSES, PAUSED, ROWS, SharedLog
 from balance.errors import BalanceError
+from balance.recordings.verdict import Cause, aborted
 
 NAP_S = 0.004  # between bursts of simulation: short for the eye, long for the scheduler
 BURST_S = 0.02  # the longest time without looking for commands
@@ -157,7 +158,7 @@ class Physics:
             over = self._session.advance(log)
             end = self._session.experiment.end
         except Exception as error:  # noqa: BLE001  whatever a law raises must not end the lab
-            over, end = True, f"aborted: {type(error).__name__}: {error}"
+            over, end = True, aborted(Cause.ERROR, f"{type(error).__name__}: {error}")
         if self._session.config is not before:  # told before any row that feels it is published
             self._tell(Changed(self._session.config))
         if log.rows > row:

@@ -15,6 +15,7 @@ from balance.config import ExperimentConfig
 from balance.control.parts.output import ControlStatus
 from balance.experiment import Experiment, Log
 from balance.recordings.metrics import ankle_limit
+from balance.recordings.verdict import EndKind, RunEnd
 from balance.simulation.pushes import make_pushes
 
 LAST_S = 1.0  # of a session, in which the cause of a fall is looked for
@@ -27,7 +28,7 @@ class Snapshot:
     config: ExperimentConfig
     log: Log
     rows: int
-    end: str
+    end: RunEnd
     busy_s: float
     robot_folders: Sequence[Path]
 
@@ -39,7 +40,7 @@ class Running:
         experiment = Experiment(event.config, robot_folders)
         self.robot, self.modelled_robot = experiment.robot, experiment.modelled_robot
         self.path = experiment.controller.path
-        self.config, self.end = event.config, "finished"
+        self.config, self.end = event.config, RunEnd()
         self.pushes = list(experiment.pushes)
         self._robot_folders = robot_folders
         self.shared = SharedLog(event.log, event.config, self.robot, writable=False)
@@ -90,23 +91,22 @@ class Running:
 
     def headline(self) -> str:
         """The end of the session in a few words."""
-        kind = self.end.partition(" ")[0].rstrip(":")
-        words = {"fell": "The robot fell", "aborted": "The law failed"}
-        return words.get(kind, "The recording is full")
+        words = {EndKind.FELL: "The robot fell", EndKind.ABORTED: "The law failed"}
+        return words.get(self.end.kind, "The recording is full")
 
     def verdict(self) -> str:
         """Why the session is over, and what was at its limit before."""
-        kind, _, cause = self.end.partition(": ")
-        if kind == "finished":
+        end = self.end
+        if end.kind is EndKind.ABORTED:
+            return f"Paused: {end.text}. Reset begins anew."
+        if end.kind is not EndKind.FELL or end.time_s is None:
             return "The recording is full; Reset begins a new one."
-        if kind == "aborted":
-            return f"Paused: {cause}. Reset begins anew."
-        return f"The robot {kind}: {cause}{self._limits(kind)}. Reset begins anew."
+        return f"The robot {end}{self._limits(end.time_s)}. Reset begins anew."
 
-    def _limits(self, kind: str) -> str:
+    def _limits(self, time_s: float) -> str:
         """What the law ran into during the second before a fall."""
         period = self.config.control_period_s
-        last = min(round(float(kind.split()[2]) / period), self.shared.rows)
+        last = min(round(time_s / period), self.shared.rows)
         status = self.shared.log.status[max(0, last - round(LAST_S / period)) : last]
         found = []
         for flag, text in (

@@ -14,6 +14,7 @@ from balance.config import ExperimentConfig, GainChange, Gains, PushConfig
 from balance.control import make_controller
 from balance.control.parts.gain_schedule import GainSchedule
 from balance.experiment import Experiment, Log
+from balance.recordings.bounds import HOLD_S
 from balance.simulation.perception import PerceivingController
 from balance.simulation.pushes import make_pushes
 
@@ -89,13 +90,14 @@ class Session:
 def repeatable(config: ExperimentConfig, rows: int) -> ExperimentConfig:
     """The configuration of a session's first ``rows`` control periods.
 
-    A push that is still under way at the end is let run out; what begins later is left out.
+    A push that is still under way at the end is let run out, and the run lasts long enough to be
+    judged; what begins later is left out.
     """
     period, law = config.control_period_s, config.controller
     before = (rows - 0.5) * period  # rounding aside
     pushes = tuple(item for item in config.pushes if item.time_s < before)
     changes = tuple(change for change in law.gain_changes if change.time_s < before)
-    ends = [rows * period]
-    ends += [item.time_s + max(getattr(item, "duration_s", 0.0), period) for item in pushes]
+    ends = [rows * period, HOLD_S]
+    ends += [item.time_s + getattr(item, "duration_s", 0.0) + HOLD_S for item in pushes]
     law = law.model_copy(update={"gain_changes": changes})
     return config.model_copy(update={"duration_s": max(ends), "pushes": pushes, "controller": law})

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.parts.free_motion import FreeMotion
+from balance.control.qp.diagnosis import Limit
 from balance.control.qp.wrenches import WrenchDistribution
 from balance.robots import Robot
 
@@ -28,6 +29,9 @@ class Limits:
             *(f"{joint}: torque at its upper limit" for joint in joints),
             *(f"{joint}: torque at its lower limit" for joint in joints),
         )
+        drives = [Limit("torque limits", joint) for joint in joints]
+        self.named = (*distribution.limits, *drives, *drives)
+        """For each row, whose limit it is, and which."""
 
     @property
     def n_cone_rows(self) -> int:

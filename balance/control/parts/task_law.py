@@ -104,5 +104,5 @@ class TaskLaw(BalancingLaw):
         """Why there is no answer at the last state: limits that contradict each other, in words."""
         free = FreeMotion(self.body.equations(), self.force_metric)
         bounded = np.isfinite(np.concatenate([self.limits.lower, *2 * [self.limits.torques]]))
-        names = [name for name, kept in zip(self.limits.names, bounded, strict=True) if kept]
-        return conflict_sentence(*self.limits.rows(free), names)
+        named = [limit for limit, kept in zip(self.limits.named, bounded, strict=True) if kept]
+        return conflict_sentence(*self.limits.rows(free), named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,19 @@ from balance.errors import QPError
 
 Array = NDArray[np.float64]
 
+NAMED = 5  # limits in a sentence; a reader takes in no more
 FEASIBLE = 1e-7
 """Largest violation of a row, with rows scaled to unit length, that still counts as none."""
+
+
+class Limit(NamedTuple):
+    """A limit in words: whose it is, such as a contact or the drives, and which of it."""
+
+    owner: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.name}"
 
 
 def violation(C: Array, d: Array) -> tuple[float, Array]:
@@ -62,12 +74,24 @@ def smallest_conflict(C: Array, d: Array) -> list[int]:
     return [int(rows[i]) for i in kept]
 
 
-def conflict_sentence(C: Array, d: Array, names: Sequence[str]) -> str:
-    """The smallest conflict in words; empty if there is none."""
+def conflict_sentence(C: Array, d: Array, limits: Sequence[Limit]) -> str:
+    """The smallest conflict in words: the limits that weigh most, by owner; empty if none."""
     rows = smallest_conflict(C, d)
     if not rows:
         return ""
     if len(rows) == 1:
-        return f"{names[rows[0]]} cannot be kept"
-    listed = "; ".join(dict.fromkeys(names[row] for row in rows))
-    return f"these cannot be kept together: {listed}"
+        return f"{limits[rows[0]]} cannot be kept"
+    sizes = np.linalg.norm(C[rows], axis=1)
+    weights = violation(C[rows] / sizes[:, None], d[rows] / sizes)[1]
+    heaviest_first = [limits[rows[i]] for i in np.argsort(-weights, kind="stable")]
+    contradicting = list(dict.fromkeys(heaviest_first))  # several rows may say the same in words
+    named = contradicting[:NAMED]
+    groups = []
+    for owner in dict.fromkeys(limit.owner for limit in contradicting):
+        all_of_it = [limit for limit in contradicting if limit.owner == owner]
+        words = [limit.name for limit in all_of_it if limit in named]
+        unnamed = len(all_of_it) - len(words)
+        if unnamed:
+            words.append(f"{unnamed} more" if words else f"{unnamed} of them")
+        groups.append(f"{owner} ({', '.join(words)})")
+    return f"these cannot be kept together: {'; '.join(groups)}"

@@ -22,6 +22,7 @@ from scipy.linalg import block_diag
 from scipy.linalg.lapack import dposv
 
 from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
+from balance.control.qp.diagnosis import Limit
 from balance.robots.contacts import ContactSurface, WrenchCone
 
 Array = NDArray[np.float64]
@@ -62,11 +63,12 @@ class WrenchDistribution:
         self.solver = solver
         self.rows = block_diag(*(cone.rows for cone in cones))
         self.lower = np.concatenate([cone.lower for cone in cones])
-        self.names = tuple(
-            f"{surface.name}: {name}"
+        self.limits = tuple(
+            Limit(surface.name, name)
             for surface, cone in zip(surfaces, cones, strict=True)
             for name in cone.names
         )
+        self.names = tuple(map(str, self.limits))
         self.n = 6 * len(surfaces)
         capacity = np.concatenate(_capacities(surfaces, share_friction))
         # R^-1 and W on the columns and rows of G: arrays of equal shapes multiply twice as fast.

@@ -20,6 +20,8 @@ class Run:
     columns: Mapping[str, Any] = field(default_factory=dict)
     keep: bool = False
     """Whether its whole recording is wanted."""
+    searched: bool = False
+    """Whether only its verdict counts: it may end as soon as that is settled."""
     margins: bool = False
     """Whether the margins of the linearised loop are wanted as well."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from balance.config import parse_config
 from balance.config.tuning import TuneConfig
 from balance.errors import FileError
+from balance.recordings.settling import UntilSettled
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
 from balance.studies.cells import look_up
@@ -197,6 +198,7 @@ class Tuning:
             robots=self.robots,
             keep=OUTCOMES if run.keep else (),
             margins=run.margins,
+            until=UntilSettled(0.0 if run.searched else config.duration_s),
         )
 
     def _check_row(self, row: Row, one: Dialogue[Any]) -> None:

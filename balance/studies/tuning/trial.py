@@ -9,6 +9,7 @@ from typing import Any
 
 from balance.config import parse_config
 from balance.config.tuning import Aggregate, Case, TuneConfig
+from balance.recordings.settling import UntilSettled, longest_run_s
 from balance.robots import Robot
 from balance.studies.directions import Heading, ankle_impulse, from_vector
 from balance.studies.envelope import check_push, criteria_met
@@ -41,7 +42,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Faced:
-    """A push to face with one seed: keys to set, weight in means, length of its run in s."""
+    """A push to face with one seed: keys to set, weight in means, longest time of its run in s."""
 
     case: Case
     overrides: Mapping[str, Any]
@@ -145,7 +146,7 @@ class Plan:
                 keys = impulse_keys(ladder.heading, probe.impulse * ladder.ankle_Ns)
                 columns = {"push_ankle_fraction": probe.impulse}
                 case = f"{ladder.case.name}, searched"
-                return Run({**ladder.case.set, **keys, **values}, case, columns)
+                return Run({**ladder.case.set, **keys, **values}, case, columns, searched=True)
 
             trials = yield from searched(run, Settings(self.config.resolution), ("recovered",))
             reached.append(limit(trials, "recovered").value)
@@ -169,9 +170,9 @@ def faced(config: TuneConfig, case: Case, source: str) -> list[Faced]:
     """A push with each of its seeds, which share its weight."""
     base = parse_config(config.experiment, f"{source}: push '{case.name}'", case.set)
     seeds = case.seeds or (base.seed,)
+    longest = longest_run_s(base, UntilSettled(base.duration_s))
     return [
-        Faced(case, {**case.set, "seed": seed}, case.weight / len(seeds), base.duration_s)
-        for seed in seeds
+        Faced(case, {**case.set, "seed": seed}, case.weight / len(seeds), longest) for seed in seeds
     ]
 
 

@@ -88,7 +88,8 @@ class Validation:
                 "elevation_deg": heading.elevation_deg,
                 "push_ankle_fraction": probe.impulse,
             }
-            return Run({**envelope.set, **keys, **values}, "held-out envelope", columns)
+            overrides = {**envelope.set, **keys, **values}
+            return Run(overrides, "held-out envelope", columns, searched=True)
 
         trials = yield from searched(run, Settings(envelope.tolerance), ENVELOPE_CRITERIA)
         return self._result(variant, heading, ankle_Ns, trials)

@@ -16,6 +16,7 @@ from balance.app.live.replay import Replay, result_folders
 from balance.app.live.stage import LIGHT
 from balance.errors import FileError, InputError
 from balance.recordings.results import load_recording
+from balance.recordings.verdict import RunEnd
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_a_saved_run_is_a_normal_result_folder(tmp_path: Path) -> None:
 
 def test_rows_that_come_while_saving_are_left_out() -> None:
     taken = snapshot()
-    cut = type(taken)(taken.config, taken.log, 25, "finished", 0.1, ())
+    cut = type(taken)(taken.config, taken.log, 25, RunEnd(), 0.1, ())
     assert recording_of(cut).time.size == 25
     assert taken.log.rows == 60
 
@@ -61,7 +62,7 @@ def test_nothing_is_written_outside_of_the_results(tmp_path: Path, name: str) ->
 
 def test_an_empty_session_cannot_be_saved(tmp_path: Path) -> None:
     taken = snapshot()
-    empty = type(taken)(taken.config, taken.log, 0, "finished", 0.0, ())
+    empty = type(taken)(taken.config, taken.log, 0, RunEnd(), 0.0, ())
     with pytest.raises(InputError, match="nothing has been simulated"):
         save_run(empty, tmp_path, "x")
 

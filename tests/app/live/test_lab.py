@@ -20,6 +20,7 @@ from balance.app.live.lab import Lab
 from balance.app.live.messages import Ended
 from balance.app.live.server import open_server
 from balance.errors import BalanceError, InputError, MissingExtraError
+from balance.recordings.verdict import Cause, aborted
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -107,7 +108,7 @@ def a_refused_choice_is_taken_back(lab: Lab, ticks_until: Any) -> None:
 
 
 def an_error_of_the_law_is_shown_until_the_next_session(lab: Lab, ticks_until: Any) -> None:
-    lab._hear(Ended("aborted: ZeroDivisionError: a law went wrong"))
+    lab._hear(Ended(aborted(Cause.ERROR, "ZeroDivisionError: a law went wrong")))
     lab.tick()
     assert lab.alarm == "Paused: ZeroDivisionError: a law went wrong. Reset begins anew."
     lab.do(lab.restart)

@@ -30,6 +30,7 @@ from balance.app.live.physics import Physics
 from balance.app.live.session import Session
 from balance.app.live.shared_log import SharedLog
 from balance.experiment import Experiment
+from balance.recordings.verdict import Cause, EndKind, aborted
 
 PATIENCE_S = 60.0
 
@@ -108,7 +109,7 @@ def test_an_exception_of_the_law_pauses_and_the_process_lives_on(
     monkeypatch.setattr(Session, "advance", failing)
     shared = started(page)
     event = heard(page)
-    assert event == Ended("aborted: ZeroDivisionError: a law went wrong")
+    assert event == Ended(aborted(Cause.ERROR, "ZeroDivisionError: a law went wrong"))
     assert shared.rows == 7
     monkeypatch.undo()
     again = started(page)
@@ -135,7 +136,7 @@ def test_a_fall_ends_the_session_with_its_cause(page: Connection) -> None:
     assert isinstance(heard(page), Changed)
     event = heard(page)
     assert isinstance(event, Ended)
-    assert event.end.startswith("fell at ")
+    assert event.end.kind is EndKind.FELL
     until(lambda: shared.paused)
 
 
@@ -144,6 +145,7 @@ import os, signal, sys, time
 from balance.app.live.messages import Start
 from balance.app.live.physics_process import PhysicsProcess
 import balance
+from balance.recordings.verdict import Cause, EndKind, aborted
 if __name__ == "__main__":
     process = PhysicsProcess()
     process.send(Start(balance.load_config("toro_push")))

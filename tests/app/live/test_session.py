@@ -12,6 +12,7 @@ from balance.app.live.session import AFTER_FALL_S, Session, repeatable
 from balance.config import ExperimentConfig, Gains
 from balance.config.sections import push_config
 from balance.experiment import Log
+from balance.recordings.bounds import HOLD_S
 from balance.recordings.results import config_text
 
 PUSH = push_config(
@@ -74,7 +75,7 @@ def test_what_is_under_way_at_the_end_is_let_run_out() -> None:
     session.push(PUSH, log)
     advanced(session, log, 10)
     config = repeatable(session.config, log.rows)
-    assert config.duration_s == pytest.approx(0.02 + 0.05)
+    assert config.duration_s == pytest.approx(0.02 + 0.05 + HOLD_S)
     assert config.stop_after_fall_s == AFTER_FALL_S
 
 
@@ -87,7 +88,7 @@ def test_what_begins_after_the_end_is_left_out() -> None:
     session.change_gains(Gains(K_P=3000, K_D=4, K_R=300, D=10))
     advanced(session, log, 1)
     at_push, after = (repeatable(session.config, rows) for rows in (20, 21))
-    assert at_push.duration_s == pytest.approx(0.02)
+    assert at_push.duration_s == HOLD_S
     assert not at_push.pushes and not at_push.controller.gain_changes
     assert len(after.pushes) == len(after.controller.gain_changes) == 1
 

@@ -23,6 +23,7 @@ from balance.app.live.shared_log import ROWS, SharedLog
 from balance.app.live.stage import DARK
 from balance.app.live.theatre import Theatre
 from balance.experiment import Experiment, Log
+from balance.recordings.verdict import Cause, RunEnd, aborted
 from balance.robots import Robot
 
 
@@ -158,7 +159,7 @@ def test_a_fall_says_what_failed_and_what_was_at_its_limit(fallen: Running, tmp_
 
 
 def test_other_ends_have_their_words(fallen: Running) -> None:
-    fallen.end = "aborted: ZeroDivisionError: a law went wrong"
+    fallen.end = aborted(Cause.ERROR, "ZeroDivisionError: a law went wrong")
     assert fallen.verdict() == "Paused: ZeroDivisionError: a law went wrong. Reset begins anew."
-    fallen.end = "finished"
+    fallen.end = RunEnd()
     assert "recording is full" in fallen.verdict()

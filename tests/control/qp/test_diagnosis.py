@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from balance.control.qp.diagnosis import conflict_sentence, smallest_conflict, violation
+from balance.control.qp.diagnosis import Limit, conflict_sentence, smallest_conflict, violation
 
 
 def feasible(C: np.ndarray, d: np.ndarray) -> bool:
@@ -54,14 +54,31 @@ def test_the_smallest_of_all_conflicts_is_found_where_there_is_one_pair() -> Non
 
 def test_the_sentence_names_each_constraint_once() -> None:
     C, d = np.array([[1.0], [-1.0], [-2.0]]), np.array([2.0, -1.0, -9.0])
-    names = ["left knee: torque at its lower limit", "left sole: CoP at its front edge", "other"]
-    assert conflict_sentence(C, d, names) == (
-        "these cannot be kept together: left knee: torque at its lower limit; "
-        "left sole: CoP at its front edge"
+    limits = [Limit("torque limits", "left knee"), Limit("left sole", "CoP"), Limit("other", "row")]
+    assert conflict_sentence(C, d, limits) == (
+        "these cannot be kept together: torque limits (left knee); left sole (CoP)"
     )
-    assert conflict_sentence(C[:1], d[:1], names) == ""
+    assert conflict_sentence(C[:1], d[:1], limits) == ""
+
+
+def test_the_sentence_names_the_heaviest_of_thirty_limits_and_counts_the_others() -> None:
+    """A simplex of 30 faces without a point inside: no face can be left out of the conflict.
+
+    -x_i >= -1 for 29 coordinates and sum(x) >= 30.  In rows of unit length the last one weighs
+    sqrt(29) times as much as each of the others.
+    """
+    n = 29
+    C = np.vstack([-np.eye(n), np.ones(n)])
+    d = np.append(-np.ones(n), n + 1.0)
+    limits = [Limit("torque limits", f"joint {i}") for i in range(n)]
+    sentence = conflict_sentence(C, d, [*limits, Limit("left sole", "normal force")])
+    assert smallest_conflict(C, d) == list(range(n + 1))
+    head, first, second = sentence.replace(": ", "; ", 1).split("; ")
+    assert (head, first) == ("these cannot be kept together", "left sole (normal force)")
+    assert second.startswith("torque limits (joint ") and second.endswith(", 25 more)")
+    assert second.count("joint ") == 4
 
 
 def test_a_row_without_entries_is_a_conflict_of_its_own() -> None:
     C, d = np.array([[1.0], [0.0]]), np.array([0.0, 1.0])
-    assert conflict_sentence(C, d, ["a", "b"]) == "b cannot be kept"
+    assert conflict_sentence(C, d, [Limit("a", "x"), Limit("b", "y")]) == "b: y cannot be kept"

@@ -142,7 +142,7 @@ def test_summary_and_figure_tell_of_the_estimate(pushed: tuple[Recording, Array]
 
 
 def test_run_without_an_estimate_has_nothing_to_draw(toro_config: ExperimentConfig) -> None:
-    quick = toro_config.model_copy(update={"duration_s": 0.01, "pushes": ()})
+    quick = toro_config.model_copy(update={"duration_s": 0.25, "pushes": ()})
     recording = run(quick)
     assert recording.estimation is None
     assert not any(key.startswith("estimate") for key in recording.summary())

@@ -19,6 +19,7 @@ from balance.simulation.plants.interface import BodyImpulse
 
 pytest.importorskip("mujoco")
 
+from balance.recordings.verdict import RunEnd
 from balance.simulation.plants.mujoco_plant import MujocoPlant
 
 Array = NDArray[np.float64]
@@ -246,7 +247,7 @@ def test_engines_agree_on_the_papers_push(toro_config: ExperimentConfig) -> None
     for engine in ("pinocchio", "mujoco"):
         plant = toro_config.plant.model_copy(update={"engine": engine})
         recording = run(toro_config.model_copy(update={"plant": plant, "duration_s": 1.3}))
-        assert recording.end == "finished"
+        assert recording.end == RunEnd()
         errors = np.linalg.norm(recording.com_error, axis=1)
         assert errors.argmax() < len(errors) - 1, "the peak lies within the run"
         peaks.append(errors.max())

@@ -20,7 +20,7 @@ KNUCKLE = 2  # after two soles with three studs each
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_robot_stands_on_studs_with_a_knuckle_on_the_wall(engine: str) -> None:
-    overrides = {"plant.engine": engine, "duration_s": 0.2, "pushes": []}
+    overrides = {"plant.engine": engine, "duration_s": 0.25, "pushes": []}
     recording = run(load_config("toro_points", overrides))
     assert np.linalg.norm(recording.com_error, axis=1).max() < 1e-3
     wrenches, robot = recording.contact_wrenches[-1], recording.robot

@@ -1,0 +1,102 @@
+"""The verdict on a recording: the one function that says whether a robot has recovered."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.recordings.bounds import (
+    HOLD_S,
+    LOADED_N,
+    MAX_ANGULAR_RATE,
+    MAX_COM_ERROR_M,
+    MAX_FLIGHT_S,
+    MAX_ROTATION_RAD,
+    MAX_SLIP_M,
+)
+from balance.recordings.falls import find_fall, loaded_slip
+from balance.recordings.joint_stops import new_stops
+from balance.recordings.recording import Recording
+from balance.recordings.verdict import Cause, EndKind, Outcome, Verdict
+
+Array = NDArray[np.float64]
+Reason = tuple[Cause, str]
+
+NAMED = 3  # joints in a verdict
+ROUNDING = 1e-6  # of times, as a share of a control period
+
+
+def judge(recording: Recording) -> Verdict:
+    """Whether the robot is back on its feet at the end of the run.
+
+    ``recovered``: nothing but soles touched the ground, no loaded sole slipped too far, none was in
+    the air for too long, and at the end the robot stands still: CoM, base rotation and rate within
+    their bounds for 0.25 s, and no joint on a stop on which it did not rest before.  ``upright``:
+    it stands, but slipped, lifted or has not settled.  ``fell``: the posture was lost or something
+    else touched the ground.  All numbers are in :mod:`balance.recordings.bounds`.
+    """
+    end = recording.end
+    if recording.time.size == 0:
+        return Verdict(Outcome.ABORTED, 0.0, end.cause, end.text or "nothing was simulated")
+    if end.kind is EndKind.ABORTED:
+        return Verdict(Outcome.ABORTED, float(recording.time[-1]), end.cause, end.text)
+    fall = find_fall(recording)
+    if fall is not None:
+        return Verdict(Outcome.FELL, fall.time_s, fall.cause, fall.text, fall.began_s)
+    reasons = [*_moved_soles(recording), *_not_settled(recording)]
+    if reasons:
+        text = "; ".join(words for _, words in reasons)
+        return Verdict(Outcome.UPRIGHT, cause=reasons[0][0], text=text)
+    return Verdict(Outcome.RECOVERED)
+
+
+def _moved_soles(recording: Recording) -> list[Reason]:
+    """Soles that are not where they stood, or were not there all the time."""
+    found = []
+    slip, flight = float(loaded_slip(recording).max(initial=0.0)), longest_flight(recording)
+    if slip > MAX_SLIP_M:
+        found.append((Cause.SLIP, f"a sole slipped by {slip:.3f} m"))
+    if flight > MAX_FLIGHT_S:
+        found.append((Cause.FLIGHT, f"a sole was in the air for {flight:.3f} s"))
+    return found
+
+
+def _not_settled(recording: Recording) -> list[Reason]:
+    """What is still out of bounds at the end, or why that cannot be said."""
+    period = recording.config.control_period_s
+    end = float(recording.time[-1]) + period
+    last = max((push.end for push in recording.pushes if push.start < end), default=0.0)
+    if end - last < HOLD_S - ROUNDING * period:
+        left = max(end - last, 0.0)
+        text = f"no time to judge: the recording ends {left:.3g} s after the last push"
+        return [(Cause.NO_TIME, text)]
+    window = recording.time >= recording.time[-1] - HOLD_S
+    bounds = (
+        ("CoM error", "m", recording.com_error, MAX_COM_ERROR_M),
+        ("rotation error", "rad", recording.rotation_error, MAX_ROTATION_RAD),
+        ("angular rate", "rad/s", recording.v[:, 3:6], MAX_ANGULAR_RATE),
+    )
+    found = []
+    for name, unit, vectors, bound in bounds:
+        most = float(np.linalg.norm(vectors[window], axis=1).max())
+        if not most < bound:
+            found.append((Cause.UNSETTLED, f"{name} {most:.3g} {unit}"))
+    stops = [name for name, rows in new_stops(recording).items() if rows[window].any()]
+    found += [(Cause.JOINT_STOP, name) for name in stops[:NAMED]]
+    if len(stops) > NAMED:
+        found.append((Cause.JOINT_STOP, f"{len(stops) - NAMED} more joints on their stops"))
+    if not found:
+        return []
+    return [(found[0][0], f"not settled at the end: {', '.join(words for _, words in found)}")]
+
+
+def longest_flight(recording: Recording) -> float:
+    """Longest time for which a sole bore no load, s."""
+    period = recording.config.control_period_s
+    longest = 0
+    for sole in range(recording.contact_wrenches.shape[1]):
+        airborne = recording.contact_wrenches[:, sole, 2] < LOADED_N
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], airborne.astype(int), [0]])))
+        if edges.size:
+            longest = max(longest, int((edges[1::2] - edges[::2]).max()))
+    return longest * period

@@ -1,0 +1,112 @@
+"""How a run ended, and what it is judged to be: values, never strings that somebody parses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EndKind(StrEnum):
+    """What ended a run."""
+
+    FINISHED = "finished"
+    """Its time was over."""
+    SETTLED = "settled"
+    """The robot stood still, so that nothing could change the verdict any more."""
+    FELL = "fell"
+    ABORTED = "aborted"
+
+
+class Cause(StrEnum):
+    """Why a run was aborted, or its robot fell or is no more than upright."""
+
+    INTERRUPTED = "interrupted"
+    DIVERGED = "diverged"
+    ERROR = "error"
+    LEFT_SUPPORT = "left support"
+    SLIP = "slip"
+    TILT = "tilt"
+    HEIGHT = "height"
+    TOUCH = "touch"
+    FLIGHT = "flight"
+    UNSETTLED = "unsettled"
+    JOINT_STOP = "joint stop"
+    NO_TIME = "no time"
+
+
+class Outcome(StrEnum):
+    """The verdict in a word."""
+
+    RECOVERED = "recovered"
+    UPRIGHT = "upright"
+    FELL = "fell"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended: when (s), and if not as planned, why, as a value and in words."""
+
+    kind: EndKind = EndKind.FINISHED
+    time_s: float | None = None
+    cause: Cause | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        when = "" if self.time_s is None else f" at {self.time_s:.6g} s"
+        return f"{self.kind}{when}" + (f": {self.text}" if self.text else "")
+
+    def facts(self) -> dict[str, str]:
+        """What a file says about it, by key."""
+        time = "" if self.time_s is None else repr(self.time_s)
+        values = self.kind.value, time, self.cause.value if self.cause else "", self.text
+        return dict(zip(_FACTS, values, strict=True))
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[bytes, bytes]) -> RunEnd:
+        """The end that :meth:`facts` were told of; a ValueError quotes what makes no sense."""
+        kind, time, cause, text = (
+            facts.get(key.encode(), b"").decode(errors="replace") for key in _FACTS
+        )
+        old = _OLD_END.fullmatch(kind)
+        if old:
+            kind, time, text = old["kind"], old["time"] or "", old["text"]
+            cause = _old_cause(kind, text)
+        try:
+            when = float(time) if time else None
+            return cls(EndKind(kind), when, Cause(cause) if cause else None, text)
+        except ValueError:
+            raise ValueError(f"'{' '.join((kind, time, cause))[:60].strip()}'") from None
+
+
+_FACTS = ("end", "end_time_s", "end_cause", "end_text")
+# Until version 0.1 a log had all of it in one sentence.
+_OLD_END = re.compile(r"(?P<kind>fell|aborted)( at (?P<time>\S+) s)?: (?P<text>.+)", re.DOTALL)
+
+
+def _old_cause(kind: str, text: str) -> Cause:
+    if kind == EndKind.FELL:
+        return Cause.TILT if "tilted" in text else Cause.HEIGHT
+    return Cause.INTERRUPTED if text.startswith("interrupted") else Cause.ERROR
+
+
+def aborted(cause: Cause, text: str, time_s: float | None = None) -> RunEnd:
+    """The end of a run that could not go on."""
+    return RunEnd(EndKind.ABORTED, time_s, cause, text)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run came to; if the robot has not recovered, why, as a value and in words.
+
+    ``time_s`` is when it fell or the run was aborted, ``began_s`` when a fall began: with the slip
+    or with the CoM on its way out of the support.
+    """
+
+    outcome: Outcome
+    time_s: float | None = None
+    cause: Cause | None = None
+    text: str | None = None
+    began_s: float | None = None
