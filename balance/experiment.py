@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig
-from balance.config.faults import SensorDropout
 from balance.control import Controller, make_controller
-from balance.control.parts.output import ControlOutput, ControlStatus
-from balance.control.parts.task_law import TaskLaw
+from balance.control.parts.output import ControlOutput
+from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
 from balance.recordings import disk_arrays
@@ -32,11 +31,10 @@ from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.simulation.bookkeeping import BookkeepingPlant
 from balance.simulation.drives import ActuatedPlant
-from balance.simulation.dropout import DropoutController
 from balance.simulation.faults import FaultyPlant
 from balance.simulation.ground import ground_motion
 from balance.simulation.mismatch import simulated_robot
-from balance.simulation.perception import PerceivingController
+from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.pushes import Push, make_pushes
@@ -48,16 +46,17 @@ Allocate = Callable[[Any, Any], Any]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
-_QP_FAILED = int(ControlStatus.QP_FAILED)
 # What libraries raise when numbers get out of hand.
 _NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
 
 class Experiment:
-    """A robot, a plant, a controller and pushes, ready to run.
+    """A robot, a plant, a controller and pushes, ready to run:
 
-    ``robot`` is the simulated one; ``modelled_robot`` is what the control law takes it for.
-    Without imperfections they are the same, and law and plant are used as they are.  With ``until``
+        truth -> perception -> law -> drives -> plant -> truth
+
+    ``robot`` is the simulated one; ``modelled_robot`` is what the control law takes it for, and
+    ``path`` where that is to be.  Without imperfections both robots are the same.  With ``until``
     the run does not last for the configured duration but until its verdict is settled.
     """
 
@@ -74,6 +73,7 @@ class Experiment:
         self.modelled_robot: Robot = robot_of(config, robot_folders)
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
+        self.path = setpoint_path(config.controller.setpoints, self.modelled_robot)
         self.controller: Controller = make_controller(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
@@ -82,17 +82,12 @@ class Experiment:
         if config.faults:
             friction = config.plant.friction
             self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
-            dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropout)]
-            self.controller = DropoutController(self.controller, dropouts)
         drives, senses = np.random.SeedSequence(config.seed).spawn(2)
         if config.actuators is not None:
             self.plant = ActuatedPlant(
                 self.plant, config.actuators, self.robot, config.n_substeps, drives
             )
-        if config.sensors is not None or config.state == "estimated":
-            self.controller = PerceivingController(
-                self.controller, self.plant, config, self.modelled_robot, self.robot, senses
-            )
+        self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self._period, self._substeps = config.control_period_s, config.n_substeps
         self._stop_after_fall = config.stop_after_fall_s
@@ -118,7 +113,7 @@ class Experiment:
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
-        quiet = until and Quiet(self.config, self.robot, self.controller.path, until)
+        quiet = until and Quiet(self.config, self.robot, self.path, until)
         while log.rows < self.config.n_periods and not self.advance(log):
             if quiet and self._fell_at == np.inf and quiet.seen(log.rows, log.q, log.v):
                 return RunEnd(EndKind.SETTLED, log.rows * self._period)
@@ -131,17 +126,17 @@ class Experiment:
 
         ``self.end`` says how it ended, or would if it stopped now.
         """
-        plant, controller = self.plant, self.controller
+        plant = self.plant
         period, substeps, dt = self._period, self._substeps, plant.dt
         i = log.rows
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        output = controller.step(q, v, t)
+        output = self.controller.step(*self.perception.see(q, v, t), t)
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
-        if log.status[i] & _QP_FAILED and not self.conflict:
-            self.conflict = self._conflict()
+        if output.conflict and not self.conflict:
+            self.conflict = output.conflict
         measured = log.contact_wrenches[i]
         for substep in range(substeps):
             # Times come from counters: no rounding error adds up over a long run, and a step
@@ -160,20 +155,6 @@ class Experiment:
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
             self._fell_at, self.end = now, RunEnd(EndKind.FELL, now, *lost)
         return now >= self._fell_at + self._stop_after_fall - 0.5 * period  # rounding aside
-
-    def _conflict(self) -> str:
-        """Why the law has just found no answer, if it is of a kind that knows."""
-        law: object = self.controller
-        while isinstance(law, PerceivingController | DropoutController):
-            law = law.law
-        return law.conflict() if isinstance(law, TaskLaw) else ""
-
-    def estimation(self, rows: int) -> Array | None:
-        """Errors of the estimated base in the first ``rows`` periods; None without an estimate."""
-        if not isinstance(self.controller, PerceivingController):
-            return None
-        errors = self.controller.estimation
-        return None if errors is None else errors[:rows]
 
     def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []
@@ -243,9 +224,7 @@ class Log:
     def finish(self, experiment: Experiment, end: RunEnd, wall: float) -> Recording:
         m = self.rows
         time, q, v = detached(self.time[:m]), detached(self.q[:m]), detached(self.v[:m])
-        derived = derive(
-            experiment.robot, experiment.controller.path, time, q, v, experiment.ground
-        )
+        derived = derive(experiment.robot, experiment.path, time, q, v, experiment.ground)
         steps = 1e6 * self.control_time[: max(m, 1)]
         return Recording(
             config=experiment.config,
@@ -275,7 +254,7 @@ class Log:
                 },
                 "realtime_factor": m * experiment.config.control_period_s / wall,
             },
-            estimation=experiment.estimation(m),
+            estimation=experiment.perception.estimation(m),
         )
 
 

@@ -75,17 +75,16 @@ class Perception:
         seen_q = np.concatenate([pose, reading.joints])
         return seen_q, np.concatenate([velocity, reading.joint_velocities])
 
-    @property
-    def estimation(self) -> Array | None:
-        """Errors and standard deviations of the estimate (n, 18), a row for each step.
+    def estimation(self, rows: int) -> Array | None:
+        """Errors and standard deviations of the estimate in the first ``rows`` periods (rows, 18).
 
         Position m, rotation rad and velocity m/s, first the errors, then the filter's own standard
-        deviations; world axes.
+        deviations; world axes.  None without an estimate.
         """
         if self.estimator is None:
             return None
         self._judge()
-        return np.concatenate([np.zeros((0, 18)), *self._judged])
+        return np.concatenate([np.zeros((0, 18)), *self._judged])[:rows]
 
     def _judge(self) -> None:
         """Turn the latest states into errors, which take less room."""

@@ -19,7 +19,6 @@ app = typer.Typer(
 )
 
 
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from balance import __version__
