@@ -18,7 +18,6 @@ from balance.config import ExperimentConfig
 from balance.config.faults import SensorDropout
 from balance.control import Controller, make_controller
 from balance.control.parts.output import ControlOutput, ControlStatus
-from balance.control.parts.task_law import TaskLaw
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
 from balance.recordings import disk_arrays
@@ -43,6 +42,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
 """Called now and then with the simulated time and the time since the start, both in s."""
 Allocate = Callable[[Any, Any], Any]
+MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
@@ -58,12 +58,18 @@ class Experiment:
     Without imperfections they are the same, and law and plant are used as they are.
     """
 
-    def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        robot_folders: Sequence[Path] = (),
+        make_law: MakeLaw = make_controller,
+    ) -> None:
+        """``make_law`` gives the law itself; whatever the config puts around it is put here."""
         self.config = config
         self.modelled_robot: Robot = robot_of(config, robot_folders)
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
-        self.controller: Controller = make_controller(config, self.modelled_robot)
+        self.controller: Controller = make_law(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
@@ -125,7 +131,7 @@ class Experiment:
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if log.status[i] & _QP_FAILED and not self.conflict:
-            self.conflict = self._conflict()
+            self.conflict = controller.conflict()
         measured = log.contact_wrenches[i]
         for substep in range(substeps):
             # Times come from counters: no rounding error adds up over a long run, and a step
@@ -143,13 +149,6 @@ class Experiment:
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
             self._fell_at, self.end = now, f"fell at {now:.6g} s: {lost[1]}"
         return now >= self._fell_at + self._stop_after_fall - 0.5 * period  # rounding aside
-
-    def _conflict(self) -> str:
-        """Why the law has just found no answer, if it is of a kind that knows."""
-        law: object = self.controller
-        while isinstance(law, PerceivingController | DropoutController):
-            law = law.law
-        return law.conflict() if isinstance(law, TaskLaw) else ""
 
     def estimation(self, rows: int) -> Array | None:
         """Errors of the estimated base in the first ``rows`` periods; None without an estimate."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import balance
+from balance.app.live.messages import PushItem
 from balance.app.live.running import Snapshot
+from balance.app.live.session import Session, repeatable
 from balance.experiment import Experiment, Log
 
 
@@ -23,7 +25,32 @@ def snapshot(rows: int = 60) -> Snapshot:
     log = Log(config, experiment.robot)
     while log.rows < rows:
         experiment.advance(log)
-    return Snapshot(config, log, rows, "finished", 0.1, ())
+    return Snapshot(config, log, rows, "finished", 0.1, (), experiment.conflict)
+
+
+class Scratch:
+    """A session and a small log, without the process and the page around them."""
+
+    def __init__(self, session: Session, seconds: float = 1.0) -> None:
+        self.session = session
+        short = session.config.model_copy(update={"duration_s": seconds})
+        self.log = Log(short, session.experiment.robot)
+
+    def advance(self, rows: int) -> Scratch:
+        """Simulate some control periods."""
+        for _ in range(rows):
+            self.session.advance(self.log)
+        return self
+
+    def push(self, item: PushItem) -> None:
+        """Push from the next control period on."""
+        self.session.push(item, self.log)
+
+    def snapshot(self) -> Snapshot:
+        """The session so far, as the page saves it."""
+        config, rows = repeatable(self.session.config, self.log.rows), self.log.rows
+        experiment = self.session.experiment
+        return Snapshot(config, self.log, rows, experiment.end, 0.1, (), experiment.conflict)
 
 
 def names_below(folder: Path) -> set[str]:

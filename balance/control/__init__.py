@@ -39,6 +39,10 @@ class Controller(Protocol):
         """Torques for the measured configuration, velocity and time."""
         ...
 
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, in words; empty if the law cannot tell."""
+        ...
+
 
 _CONTROLLERS: dict[str, Callable[[ExperimentConfig, Robot], Controller]] = {
     "momentum": MomentumController,

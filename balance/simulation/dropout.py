@@ -30,3 +30,7 @@ class DropoutController:
         if any(begin - 1e-9 <= t < end - 1e-9 for begin, end in self._spans):
             q, v = np.full_like(q, np.nan), np.full_like(v, np.nan)
         return self.law.step(q, v, t)
+
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, as the law says."""
+        return self.law.conflict()

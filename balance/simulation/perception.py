@@ -70,6 +70,10 @@ class PerceivingController:
         seen_q = np.concatenate([pose, reading.joints])
         return self.law.step(seen_q, np.concatenate([velocity, reading.joint_velocities]), t)
 
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, as the law says."""
+        return self.law.conflict()
+
     @property
     def estimation(self) -> Array | None:
         """Errors and standard deviations of the estimate (n, 18), a row for each step.

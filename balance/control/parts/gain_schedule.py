@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, GainChange, Gains
-from balance.control.parts.output import ControlOutput
+from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.robots import Robot
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class GainSchedule:
         self._waiting = list(config.controller.gain_changes)
         self._current = make(self._with(config.controller.gains), robot)
         self._next: Controller | None = None
+        self._to_blame = self._current
         self.path = self._current.path  # setpoints do not depend on the gains
 
     @property
@@ -49,6 +50,7 @@ class GainSchedule:
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration, velocity and time."""
+        self._to_blame = self._current
         output = self._current.step(q, v, t)
         if not self._waiting or t < self._waiting[0].time_s:
             return output
@@ -56,9 +58,12 @@ class GainSchedule:
         if self._next is None:
             self._next = self._make(self._with(change.gains), self._robot)
         new = self._next.step(q, v, t)
+        if not output.status & ControlStatus.QP_FAILED:
+            self._to_blame = self._next
         s = min((t - change.time_s) / change.blend_s, 1.0)
         if s >= 1.0:
-            self._current, self._next = self._next, None
+            self._to_blame = self._current = self._next
+            self._next = None
             del self._waiting[0]
             return new
         share = s * s * (3.0 - 2.0 * s)
@@ -69,6 +74,10 @@ class GainSchedule:
             new.active,
             output.residual + share * (new.residual - output.residual),
         )
+
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, as the law under the gains that failed says."""
+        return self._to_blame.conflict()
 
     def _with(self, gains: Gains) -> ExperimentConfig:
         law = self._config.controller.model_copy(update={"gains": gains, "gain_changes": ()})

@@ -43,6 +43,10 @@ class BalancingLaw(ABC):
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer to a finite state; None, or an arithmetic error, if it has none."""
 
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, in words; empty if the law cannot tell."""
+        return ""
+
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
         if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE) and math.isfinite(t)):
