@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
 """Called now and then with the simulated time and the time since the start, both in s."""
 Allocate = Callable[[Any, Any], Any]
+MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
@@ -65,7 +66,9 @@ class Experiment:
         config: ExperimentConfig,
         robot_folders: Sequence[Path] = (),
         until: UntilSettled | None = None,
+        make_law: MakeLaw = make_controller,
     ) -> None:
+        """``make_law`` gives the law itself; whatever the config puts around it is put here."""
         check_time_to_judge(config)
         if until is not None:
             config = config.model_copy(update={"duration_s": longest_run_s(config, until)})
@@ -74,7 +77,7 @@ class Experiment:
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
         self.path = setpoint_path(config.controller.setpoints, self.modelled_robot)
-        self.controller: Controller = make_controller(config, self.modelled_robot)
+        self.controller: Controller = make_law(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:

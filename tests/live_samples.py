@@ -6,7 +6,8 @@ from pathlib import Path
 
 import balance
 from balance.app.live.running import Snapshot
-from balance.app.live.session import repeatable
+from balance.app.live.session import Session, repeatable
+from balance.config import PushConfig
 from balance.experiment import Experiment, Log
 from balance.recordings.verdict import RunEnd
 
@@ -26,7 +27,32 @@ def snapshot(rows: int = 60) -> Snapshot:
     while log.rows < rows:
         experiment.advance(log)
     config = repeatable(config, rows)
-    return Snapshot(config, log, rows, RunEnd(), 0.1, ())
+    return Snapshot(config, log, rows, RunEnd(), 0.1, (), experiment.conflict)
+
+
+class Scratch:
+    """A session and a small log, without the process and the page around them."""
+
+    def __init__(self, session: Session, seconds: float = 1.0) -> None:
+        self.session = session
+        short = session.config.model_copy(update={"duration_s": seconds})
+        self.log = Log(short, session.experiment.robot)
+
+    def advance(self, rows: int) -> Scratch:
+        """Simulate some control periods."""
+        for _ in range(rows):
+            self.session.advance(self.log)
+        return self
+
+    def push(self, item: PushConfig) -> None:
+        """Push from the next control period on."""
+        self.session.push(item, self.log)
+
+    def snapshot(self) -> Snapshot:
+        """The session so far, as the page saves it."""
+        config, rows = repeatable(self.session.config, self.log.rows), self.log.rows
+        experiment = self.session.experiment
+        return Snapshot(config, self.log, rows, experiment.end, 0.1, (), experiment.conflict)
 
 
 def names_below(folder: Path) -> set[str]:

@@ -23,7 +23,7 @@ SLOW = 15.0  # 1/s: the panel of the slow modes, which people see
 
 
 def root_map(found: Explanation, title: str) -> Figure:
-    """Two panels: all roots, and the slow ones with the modes of the axes named."""
+    """Two panels: all roots, and the slow ones; the modes of the axes are marked in both."""
     with styled():
         figure = new_figure(WIDE, 3.8)
         everything, slow = figure.subplots(1, 2)
@@ -35,11 +35,16 @@ def root_map(found: Explanation, title: str) -> Figure:
             axes.set_xlabel("real part [1/s]")
         everything.set_ylabel("imaginary part [rad/s]")
         everything.set_title("all modes", loc="left", **CAPTION)
-        slow.set_title("slow modes; dashed: equal damping ratio", loc="left", **CAPTION)
         _limits(everything, np.concatenate([found.roots, found.continuous_roots]))
         everything.set_xscale("symlog", linthresh=1.0)
         everything.set_yscale("symlog", linthresh=1.0)
+        _mark_modes(everything, found, size=6)
         _slow(slow, found)
+        beyond = _mark_modes(slow, found, size=8)
+        caption = "slow modes; dashed: equal damping ratio"
+        if beyond:
+            caption += f"\nfaster, on the left only: {', '.join(beyond)}"
+        slow.set_title(caption, loc="left", **CAPTION)
         rate = f"{1.0 / found.period_s:g} Hz"
         state = "stable" if found.stable else "UNSTABLE"
         text = f"{title}: {found.robot}, {found.law} law at {rate}, {state}"
@@ -76,11 +81,26 @@ def _slow(axes: Axes, found: Explanation) -> None:
             f"{ratio:g}", (x, y), color=QUIET_COLOUR, fontsize=6.5, ha="center", va="center",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=0.6,
         )  # fmt: skip
+
+
+def _mark_modes(axes: Axes, found: Explanation, size: float) -> list[str]:
+    """Mark the modes of the axes; the names of those that lie beyond the panel, and are not drawn.
+
+    A mark at the edge is drawn whole.  One beyond it would stand on another panel, whose numbers
+    are not its own.
+    """
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    beyond = []
     for i, one in enumerate(found.axes):
+        x, y = one.mode.s.real, abs(one.mode.s.imag)
+        if not (left <= x <= right and bottom <= y <= top):
+            beyond.append(one.name)
+            continue
         axes.plot(
-            one.mode.s.real, abs(one.mode.s.imag), MARKS[i // 3], ms=8, mfc="none", mew=1.4,
-            color=AXIS_COLOURS[i % 3], zorder=4, clip_on=False,
+            x, y, MARKS[i // 3], ms=size, mfc="none", mew=1.4, color=AXIS_COLOURS[i % 3], zorder=4,
+            clip_on=False,
         )  # fmt: skip
+    return beyond
 
 
 def _handles(found: Explanation, rate: str) -> list[Line2D]:

@@ -30,7 +30,8 @@ def published(recording: Recording) -> Reference | None:
     if not quoted:
         return reference
     ours, theirs = recording.config.controller, paper.controller
-    if (ours.law, ours.gains) != (theirs.law, theirs.gains) or ours.gain_changes or ours.setpoints:
+    told = [law.model_dump(include={"law", "gains"}) for law in (ours, theirs)]
+    if told[0] != told[1] or ours.gain_changes or ours.setpoints:
         return None
     robot = robot_of(paper)
     if recording.robot.model != robot.model or not np.allclose(
@@ -44,9 +45,9 @@ def published(recording: Recording) -> Reference | None:
 
 def _same_push(one: Push, other: Push) -> bool:
     """Whether two pushes are the same, at whatever time."""
-    return (one.body, one.shape, one.in_body_axes) == (
+    return (one.body, type(one.profile), one.in_body_axes) == (
         other.body,
-        other.shape,
+        type(other.profile),
         other.in_body_axes,
     ) and np.allclose(
         [*one.point, *one.direction, one.impulse, one.end - one.start],

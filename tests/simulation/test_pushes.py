@@ -18,7 +18,13 @@ from balance.recordings.recording import Recording
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
-from balance.simulation.pushes import Push, effective_mass, make_pushes, pendulum_impulse
+from balance.simulation.pushes import (
+    PendulumPush,
+    Push,
+    effective_mass,
+    make_pushes,
+    pendulum_impulse,
+)
 
 Array = NDArray[np.float64]
 

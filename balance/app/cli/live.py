@@ -98,7 +98,7 @@ def _serve(server: LocalServer, lab: Lab, open_: bool, invitation: str) -> None:
 
     from balance.app.terminal import console
 
-    url = f"http://{server.get_host()}:{server.get_port()}"
+    url = server.url
     console.print(f"{invitation} at {url} (Ctrl-C ends)", highlight=False, soft_wrap=True)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: lab.stop())

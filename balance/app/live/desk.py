@@ -23,7 +23,8 @@ from balance.config import (
     load_config,
 )
 from balance.config.experiment import parse_config
-from balance.config.sections import push_config
+from balance.config.laws import LawConfig
+from balance.config.sections import law_section, push_config, shared_keys
 from balance.config.sensors import PRESETS
 from balance.errors import BalanceError, InputError
 from balance.robots import Robot, robot_files
@@ -45,6 +46,8 @@ class Desk:
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self._robot_folders = robot_folders
+        known = config.robot in robot_files(robot_folders)
+        self._given = None if known else config  # its robot is a file of its own
         self.numbers = {name: item.first for name, item in RANGES.items()}
         self.body: str | None = None
         self.load(config)
@@ -72,8 +75,9 @@ class Desk:
         engines = ["pinocchio"]
         if importlib.util.find_spec("mujoco"):
             engines.append("mujoco")
+        robots = sorted(robot_files(self._robot_folders))
         return {
-            "robot": sorted(robot_files(self._robot_folders)),
+            "robot": robots if self._given is None else [_robot_name(self._given), *robots],
             "law": LAWS.names(),
             "engine": engines,
             "contact": ["hard", "soft", "welded"],
@@ -82,7 +86,7 @@ class Desk:
 
     def chosen(self, name: str) -> str:
         """What is chosen from a list."""
-        return str(self.base.robot if name == "robot" else getattr(self, name))
+        return _robot_name(self.base) if name == "robot" else str(getattr(self, name))
 
     def accept(self) -> None:
         """The choices made a session; remember them."""
@@ -117,7 +121,9 @@ class Desk:
         """An entry of a list; one that was not offered is refused."""
         if name not in self.choices or value not in self.choices[name]:
             raise InputError(f"'{value}' cannot be chosen as {name}")
-        if name == "robot":
+        if name == "robot" and self._given is not None and value == _robot_name(self._given):
+            self.load(self._given)
+        elif name == "robot":
             self.load(config_for(str(value), self.base, self._robot_folders))
         else:
             setattr(self, name, value)
@@ -140,15 +146,18 @@ class Desk:
         plant, law = tree["plant"], tree["controller"]
         plant["engine"], plant["contact"] = self.engine, self.contact
         if self.law != law["law"]:
-            shared = ("gains", "contacts", "qp", "impedance", "setpoints")
-            tree["controller"] = {"law": self.law} | {k: law[k] for k in shared if k in law}
+            kept = _kept_keys(self.base.controller, self.law)
+            tree["controller"] = {"law": self.law} | {key: law[key] for key in kept if key in law}
         if "friction" in self._touched:
             plant["friction"] = self.numbers["friction"]
         if "mass_error" in self._touched:
             scale = 1.0 + self.numbers["mass_error"] / 100.0
             tree.setdefault("mismatch", {})["mass_scale"] = scale
         if "noise" in self._touched:
+            place = tree.get("sensors", {}).get("imu", {}).get("body")  # is no matter of noise
             tree["sensors"] = scaled_sensors(self.numbers["noise"])
+            if place is not None:
+                tree["sensors"].setdefault("imu", {})["body"] = place
         if self._touched & {"delay", "noise"}:
             tree.setdefault("sensors", {})["delay_s"] = 1e-3 * self.numbers["delay"]
         if self.state == "estimated":
@@ -188,9 +197,27 @@ class Desk:
         return (math.cos(angle), math.sin(angle), 0.0)
 
 
+def _robot_name(config: ExperimentConfig) -> str:
+    """The robot's name; of a path, its end."""
+    return Path(config.robot).name
+
+
 def _with_gains(config: ExperimentConfig, gains: Gains) -> ExperimentConfig:
     law = config.controller.model_copy(update={"gains": gains})
     return config.model_copy(update={"controller": law})
+
+
+def _kept_keys(law: LawConfig, other: str) -> list[str]:
+    """Keys of ``law`` that say the same to the ``other`` law and were chosen by somebody.
+
+    A value that is the law's own default is none that anybody chose: the other law has its own.
+    """
+    fields = type(law).model_fields
+    return [
+        key
+        for key in sorted(shared_keys(type(law), law_section({"law": other})))
+        if key != "law" and getattr(law, key) != fields[key].get_default(call_default_factory=True)
+    ]
 
 
 def _vector(direction: Sequence[float]) -> tuple[float, float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import viser
 
@@ -21,7 +20,7 @@ class Drivers:
     """The driver has the only panel; nobody else has a control that could send anything."""
 
     def __init__(self, server: viser.ViserServer, lab: Lab) -> None:
-        self._server, self._lab = server, lab
+        self._lab = lab
         self._waiting: list[viser.ClientHandle] = []
         self.client: viser.ClientHandle | None = None
         self.panel: Panel | None = None
@@ -36,8 +35,6 @@ class Drivers:
 
     def _come(self, client: viser.ClientHandle) -> None:
         self._notes[client.client_id] = client.gui.add_html(WATCHING)
-        if not same_origin(self._server, client):
-            return
         if self.client is None:
             self._seat(client)
         else:
@@ -61,15 +58,3 @@ class Drivers:
             self.panel = None
         self.client = client
         self.panel = self._lab.make_panel(client)
-
-
-def same_origin(server: viser.ViserServer, client: viser.ClientHandle) -> bool:
-    """Whether a page came from this server; any site could open a connection to loopback.
-
-    Browsers name the site in the header Origin.  Programs that send none are no browsers.
-    """
-    connection = server._websock_server._live_connections.get(client.client_id)
-    if connection is None or connection.request is None:
-        return False
-    origin = connection.request.headers.get("Origin")
-    return origin is None or urlsplit(origin).netloc == connection.request.headers.get("Host")

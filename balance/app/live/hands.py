@@ -10,6 +10,7 @@ import viser
 from balance.app.live.gain_terms import GainTerms
 from balance.app.live.gusts import Gusts
 from balance.app.live.messages import ChangeGains, Push
+from balance.config import BalancingLawConfig
 from balance.recordings.metrics import ankle_limit
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ class Hands:
 
     def begin(self, running: Running) -> None:
         """A new session: the gains that act in it, and no gust for a while."""
-        self.gains = GainTerms.of(running.config.controller.gains, running.modelled_robot)
+        law = running.config.controller
+        self.gains = None
+        if isinstance(law, BalancingLawConfig):
+            self.gains = GainTerms.of(law.gains, running.modelled_robot)
         self.gusts.begin()
 
     def push(self, client: viser.ClientHandle, pendulum: bool = False) -> None:

@@ -7,6 +7,8 @@ import os
 from copy import copy
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from balance.app.live.export import export_html
 from balance.app.live.replay import Replay
 from balance.app.live.running import Snapshot
@@ -14,7 +16,7 @@ from balance.app.live.safe_names import safe_child
 from balance.app.live.stage import Theme
 from balance.config import ExperimentConfig
 from balance.errors import FileError, InputError
-from balance.experiment import Experiment
+from balance.experiment import Experiment, Log
 from balance.recordings.recording import Recording
 from balance.recordings.results import config_text, free_folder, save_recording
 from balance.simulation.plants.render import render_recording
@@ -29,11 +31,16 @@ def recording_of(snapshot: Snapshot) -> Recording:
     if snapshot.rows == 0:
         raise InputError("nothing has been simulated yet")
     experiment = Experiment(snapshot.config, snapshot.robot_folders)
+    experiment.conflict = snapshot.conflict
     if snapshot.config.state == "estimated":
         # The errors of the estimate stay in the physics process; the repetition has the same.
-        return experiment.run()
-    log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
-    log.rows = snapshot.rows
+        log = Log(snapshot.config, experiment.robot)
+        with threadpool_limits(1):  # as in a run, to the last bit
+            while log.rows < snapshot.rows:
+                experiment.advance(log)
+    else:
+        log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
+        log.rows = snapshot.rows
     return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
 
 

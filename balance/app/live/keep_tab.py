@@ -53,11 +53,11 @@ class KeepTab:
             )
             self._offered += [choice, replay]
 
-    def show_kept(self, what: str, path: Path) -> None:
-        """Say where something was written, and how to use it."""
-        command = {"Config": f"balance run {path}", "Run": f"balance replay {path}"}.get(what)
-        text = f"<b>{html.escape(what)}</b>: {html.escape(str(path))}"
-        if command:
+    def show_kept(self, what: str, place: str) -> None:
+        """Say where something was written, and how to use it from where the lab was started."""
+        command = {"Config": f"balance run {place}", "Run": f"balance replay {place}"}.get(what)
+        text = f"<b>{html.escape(what)}</b>: {html.escape(place)}"
+        if command and Path(place).exists():
             text += f"<br><code>{html.escape(command)}</code>"
         style = "padding:.3em .9em;font-size:.85em;overflow-wrap:anywhere"
         self._kept.content = f'<div style="{style}">{text}</div>'

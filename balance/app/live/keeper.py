@@ -66,4 +66,4 @@ class Keeper:
     def _kept(self, what: str, path: Path) -> None:
         self._lab.say(f"{what} saved", str(path), "green")
         if (panel := self._lab.drivers.panel) is not None:
-            panel.show_kept(what, path)
+            panel.show_kept(what, self._lab.public(str(path)))

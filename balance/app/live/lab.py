@@ -16,12 +16,22 @@ from balance.app.live.drivers import Drivers
 from balance.app.live.frames import draw_replay, draw_session
 from balance.app.live.hands import Hands
 from balance.app.live.keeper import Keeper
-from balance.app.live.messages import Changed, Command, Ended, Event, Refused, Speed, Start, Started
+from balance.app.live.messages import (
+    Changed,
+    Command,
+    Conflict,
+    Ended,
+    Event,
+    Refused,
+    Speed,
+    Start,
+    Started,
+)
 from balance.app.live.panel import Panel
 from balance.app.live.physics_process import PhysicsProcess
 from balance.app.live.replay import Replay
 from balance.app.live.running import Running, Snapshot
-from balance.app.live.safe_names import safe_child
+from balance.app.live.safe_names import safe_child, without_folders
 from balance.app.live.theatre import Theatre
 from balance.config import ExperimentConfig
 from balance.control.parts.setpoints import setpoint_path
@@ -167,6 +177,8 @@ class Lab:
             case Changed() if self.running is not None:
                 self.running.update(event.config)
                 self.theatre.set_pushes(self.running.pushes)
+            case Conflict() if self.running is not None:
+                self.running.conflict = event.text
             case Ended() if self.running is not None:
                 self._ended(self.running, event.end)
             case Refused():
@@ -192,7 +204,7 @@ class Lab:
         if end.kind is EndKind.FINISHED and running.untouched:  # nobody would miss it
             self.restart()
             return
-        self.alarm = running.verdict()
+        self.alarm = self.public(running.verdict())
         if (panel := self.drivers.panel) is not None:
             panel.show_end(running.headline(), self.alarm)
 
@@ -253,5 +265,10 @@ class Lab:
 
     def say(self, title: str, body: str, colour: Any = None, seconds: float = 8.0) -> None:
         """A note on every page."""
+        body = self.public(body)
         for client in self.server.get_clients().values():
             client.add_notification(title, body, auto_close_seconds=seconds, color=colour)
+
+    def public(self, text: str) -> str:
+        """``text`` without the folders of this machine, which are no page's business."""
+        return without_folders(text, [self.results.absolute().parent])

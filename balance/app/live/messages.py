@@ -79,6 +79,13 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """The session's first QP without a solution: the limits that contradict each other."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The session is over: a fall, a full log, or an error."""
 
@@ -94,4 +101,4 @@ class Refused:
     """Whether it was to begin a new session."""
 
 
-Event = Started | Changed | Ended | Refused
+Event = Started | Changed | Conflict | Ended | Refused

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import viser
@@ -114,9 +113,9 @@ class Panel:
         """Show what the desk says, after a choice that was taken back."""
         self._controls.show_desk()
 
-    def show_kept(self, what: str, path: Path) -> None:
+    def show_kept(self, what: str, place: str) -> None:
         """Say where something was written."""
-        self._keep.show_kept(what, path)
+        self._keep.show_kept(what, place)
 
     def show_replay_time(self) -> None:
         """Move the time slider with the replay."""

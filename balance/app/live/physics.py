@@ -17,6 +17,7 @@ from balance.app.live.messages import (
     Changed,
     ChangeGains,
     Command,
+    Conflict,
     Ended,
     Event,
     Pause,
@@ -153,14 +154,17 @@ class Physics:
         assert self._session is not None
         assert self._shared is not None
         log, before = self._shared.log, self._session.config
-        row = log.rows
+        experiment, row = self._session.experiment, log.rows
+        conflict = experiment.conflict
         try:
             over = self._session.advance(log)
-            end = self._session.experiment.end
+            end = experiment.end
         except Exception as error:  # noqa: BLE001  whatever a law raises must not end the lab
             over, end = True, aborted(Cause.ERROR, f"{type(error).__name__}: {error}")
         if self._session.config is not before:  # told before any row that feels it is published
             self._tell(Changed(self._session.config))
+        if experiment.conflict != conflict:
+            self._tell(Conflict(experiment.conflict))
         if log.rows > row:
             header = self._shared.header
             header[MISSES] += log.control_time[row] > self._session.config.control_period_s

@@ -31,6 +31,7 @@ class Snapshot:
     end: RunEnd
     busy_s: float
     robot_folders: Sequence[Path]
+    conflict: str = ""
 
 
 class Running:
@@ -39,8 +40,9 @@ class Running:
     def __init__(self, event: Started, robot_folders: Sequence[Path] = ()) -> None:
         experiment = Experiment(event.config, robot_folders)
         self.robot, self.modelled_robot = experiment.robot, experiment.modelled_robot
-        self.path = experiment.controller.path
+        self.path = experiment.path
         self.config, self.end = event.config, RunEnd()
+        self.conflict = ""
         self.pushes = list(experiment.pushes)
         self._robot_folders = robot_folders
         self.shared = SharedLog(event.log, event.config, self.robot, writable=False)
@@ -61,9 +63,8 @@ class Running:
     def snapshot(self, rows: int) -> Snapshot:
         """The session up to ``rows`` control periods, of whose pushes and gains it knows."""
         config = repeatable(self.config, rows)
-        return Snapshot(
-            config, self.shared.log, rows, self.end, self.shared.busy_s, self._robot_folders
-        )
+        log, busy = self.shared.log, self.shared.busy_s
+        return Snapshot(config, log, rows, self.end, busy, self._robot_folders, self.conflict)
 
     def figures(self) -> list[tuple[str, str]]:
         """Label and value of what the corner shows."""

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from balance.config import ExperimentConfig, GainChange, Gains, PushConfig
-from balance.control import make_controller
+from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
 from balance.experiment import Experiment, Log
 from balance.recordings.bounds import HOLD_S
-from balance.simulation.perception import PerceivingController
+from balance.robots import Robot
 from balance.simulation.pushes import make_pushes
 
 MAX_SESSION_S = 300.0
@@ -43,14 +43,15 @@ class Session:
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self.config = session_config(config)
-        self.experiment = Experiment(self.config, robot_folders)
-        self._gains = GainSchedule(self.config, self.experiment.modelled_robot, make_controller)
-        if isinstance(self.experiment.controller, PerceivingController):
-            self.experiment.controller.law = self._gains
-        else:
-            self.experiment.controller = self._gains
+        self._gains: GainSchedule
+        self.experiment = Experiment(self.config, robot_folders, make_law=self._make_law)
         self._pending: Gains | None = None
         self._settled_at = 0.0
+
+    def _make_law(self, config: ExperimentConfig, robot: Robot) -> Controller:
+        """The law as the experiment would make it, under gains that can be changed."""
+        self._gains = GainSchedule(config, robot, make_controller)
+        return self._gains
 
     def advance(self, log: Log) -> bool:
         """Simulate one control period into ``log``; whether the session is over."""
@@ -90,14 +91,18 @@ class Session:
 def repeatable(config: ExperimentConfig, rows: int) -> ExperimentConfig:
     """The configuration of a session's first ``rows`` control periods.
 
-    A push that is still under way at the end is let run out, and the run lasts long enough to be
-    judged; what begins later is left out.
+    What was done by hand after the end is left out.  A push is let run out, with the time in which
+    it can be judged; what the file itself plans stays, and gets the time that the schema asks for.
     """
     period, law = config.control_period_s, config.controller
     before = (rows - 0.5) * period  # rounding aside
     pushes = tuple(item for item in config.pushes if item.time_s < before)
     changes = tuple(change for change in law.gain_changes if change.time_s < before)
     ends = [rows * period, HOLD_S]
-    ends += [item.time_s + getattr(item, "duration_s", 0.0) + HOLD_S for item in pushes]
+    judged = HOLD_S + period  # rounding aside
+    ends += [item.time_s + getattr(item, "duration_s", 0.0) + judged for item in pushes]
+    # Without its moves the ground would be another one: MuJoCo knows no plane that can move.
+    ends += [move.start_s + period for move in (config.ground.motion if config.ground else ())]
+    ends += [config.sensors.delay_s + period] if config.sensors else []
     law = law.model_copy(update={"gain_changes": changes})
     return config.model_copy(update={"duration_s": max(ends), "pushes": pushes, "controller": law})

@@ -52,6 +52,10 @@ class BalancingLaw(ABC):
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer to a finite state; None, or an arithmetic error, if it has none."""
 
+    def conflict(self) -> str:
+        """Why the last step's QP had no solution, in words; empty if the law cannot tell."""
+        return ""
+
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
         if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE) and math.isfinite(t)):
@@ -77,10 +81,6 @@ class BalancingLaw(ABC):
         output.status = (output.status & ~ControlStatus.QP_FAILED) | self.failure
         if not self._explained:
             output.conflict, self._explained = self.conflict(), True
-
-    def conflict(self) -> str:
-        """Why there is no answer at the last state, in words; empty if the law cannot tell."""
-        return ""
 
     def _checked(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer if it is one: finite, and in the cones."""

@@ -1,10 +1,9 @@
-"""Server and drivers: ports, origins, and who has the controls."""
+"""The lab and its drivers: what ends a session, and who has the controls."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,38 +14,13 @@ from typer.testing import CliRunner
 
 import balance
 from balance.app.cli import app
-from balance.app.live.drivers import Drivers, same_origin
+from balance.app.live.drivers import Drivers
+from balance.app.live.keeper import Keeper
 from balance.app.live.lab import Lab
-from balance.app.live.messages import Ended
+from balance.app.live.messages import Conflict, Ended, Refused
 from balance.app.live.server import open_server
-from balance.errors import BalanceError, InputError, MissingExtraError
+from balance.errors import BalanceError, MissingExtraError
 from balance.recordings.verdict import Cause, aborted
-
-
-def test_a_port_that_is_taken_is_named() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
-        with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 is taken"):
-            open_server("127.0.0.1", port)
-
-
-def test_a_host_that_is_none_is_named() -> None:
-    with pytest.raises(InputError, match=r"cannot listen on 192\.0\.2\.1"):
-        open_server("192.0.2.1", 0)
-    with pytest.raises(InputError, match="not an address of this machine"):
-        open_server("no such host", 0)
-
-
-def test_no_page_can_open_the_lab_to_the_world_and_stopping_frees_the_port() -> None:
-    server = open_server("127.0.0.1", 0)
-    port = server.get_port()
-    assert server.request_share_url() is None
-    server.stop()
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", port))
 
 
 @pytest.mark.parametrize(
@@ -94,6 +68,7 @@ def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Pat
         lab.do(lambda: lab.desk.choose("law", "no such law"))  # told, not raised
         lab.tick()
         a_refused_choice_is_taken_back(lab, ticks_until)
+        a_conflict_is_part_of_what_is_saved(lab)
         an_error_of_the_law_is_shown_until_the_next_session(lab, ticks_until)
     finally:
         lab.close()
@@ -107,6 +82,13 @@ def a_refused_choice_is_taken_back(lab: Lab, ticks_until: Any) -> None:
     assert not lab.alarm
 
 
+def a_conflict_is_part_of_what_is_saved(lab: Lab) -> None:
+    lab._hear(Conflict("these cannot be kept together: a; b"))
+    taken = lab.snapshot()
+    assert taken is not None
+    assert taken.conflict == "these cannot be kept together: a; b"
+
+
 def an_error_of_the_law_is_shown_until_the_next_session(lab: Lab, ticks_until: Any) -> None:
     lab._hear(Ended(aborted(Cause.ERROR, "ZeroDivisionError: a law went wrong")))
     lab.tick()
@@ -116,10 +98,7 @@ def an_error_of_the_law_is_shown_until_the_next_session(lab: Lab, ticks_until: A
 
 
 class FakeServer:
-    """Keeps the callbacks, and connections with their headers."""
-
-    def __init__(self) -> None:
-        self._websock_server = SimpleNamespace(_live_connections={})
+    """Keeps the callbacks."""
 
     def on_client_connect(self, callback: Any) -> None:
         self.come = callback
@@ -127,10 +106,7 @@ class FakeServer:
     def on_client_disconnect(self, callback: Any) -> None:
         self.leave = callback
 
-    def page(self, number: int, origin: str | None = "http://127.0.0.1:8080") -> Any:
-        headers = {"Host": "127.0.0.1:8080"} | ({"Origin": origin} if origin else {})
-        connection = SimpleNamespace(request=SimpleNamespace(headers=headers))
-        self._websock_server._live_connections[number] = connection
+    def page(self, number: int) -> Any:
         note = SimpleNamespace(remove=lambda: None)
         return SimpleNamespace(client_id=number, gui=SimpleNamespace(add_html=lambda text: note))
 
@@ -162,13 +138,31 @@ def test_the_first_page_drives_and_hands_over_when_it_leaves() -> None:
     assert drivers.client is not None
 
 
-def test_a_page_of_another_site_never_drives() -> None:
-    server: Any = FakeServer()
-    drivers = Drivers(server, FakeLab())  # type: ignore[arg-type]
-    foreign = server.page(0, origin="https://example.org")
-    server.come(foreign)
-    assert drivers.client is None
-    own = server.page(1)
-    server.come(own)
-    assert drivers.client is own
-    assert same_origin(server, server.page(2, origin=None))
+def test_no_folder_of_this_machine_is_told_to_a_page(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def note(title: str, body: str, **_: object) -> None:
+        told.append(body)
+
+    page = SimpleNamespace(add_notification=note)
+    lab = Lab.__new__(Lab)
+    lab.results = tmp_path / "my results"
+    lab.server = SimpleNamespace(get_clients=lambda: {0: page})  # type: ignore[assignment]
+    kept: list[str] = []
+    panel = SimpleNamespace(show_kept=lambda what, place: kept.append(place))
+    lab.drivers = SimpleNamespace(panel=panel)  # type: ignore[assignment]
+    keeper = Keeper(lab)
+    keeper._kept("Config", lab.results / "mine.yaml")
+    lab._guarded(lambda: open_nothing(tmp_path / "robots" / "none.urdf"))
+    lab._hear(Refused("unknown robot in '/home/me/robots/none.yaml'"))
+    keeper.close()
+    assert kept == ["my results/mine.yaml"]
+    assert told == [
+        "my results/mine.yaml",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'robots/none.urdf'",
+        "unknown robot in 'none.yaml'",
+    ]
+
+
+def open_nothing(path: Path) -> None:
+    path.open(encoding="utf-8").close()

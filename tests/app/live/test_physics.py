@@ -16,6 +16,7 @@ import pytest
 import balance
 from balance.app.live.messages import (
     Changed,
+    Conflict,
     Ended,
     Event,
     Pause,
@@ -29,6 +30,7 @@ from balance.app.live.messages import (
 from balance.app.live.physics import Physics
 from balance.app.live.session import Session
 from balance.app.live.shared_log import SharedLog
+from balance.control.parts.output import ControlStatus
 from balance.experiment import Experiment
 from balance.recordings.verdict import Cause, EndKind, aborted
 
@@ -170,3 +172,14 @@ def _runs(pid: int) -> bool:
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_conflict_is_told_before_the_rows_that_have_it(page: Connection) -> None:
+    shared = started(page, controller={"law": "whole_body_qp"})
+    push = balance.load_config("toro_push").pushes[0].model_copy(update={"energy_J": 3e4})
+    page.send(Push(push))
+    assert isinstance(heard(page), Changed)
+    event = heard(page)
+    assert isinstance(event, Conflict)
+    assert "cannot be kept" in event.text
+    until(lambda: (shared.log.status[: shared.rows] & int(ControlStatus.QP_FAILED)).any())

@@ -68,14 +68,14 @@ def test_its_config_repeats_pushes_and_gains_exactly(
         assert np.array_equal(getattr(recording, key)[:n], getattr(log, key)[:n]), key
 
 
-def test_what_is_under_way_at_the_end_is_let_run_out() -> None:
+def test_what_is_under_way_at_the_end_is_let_run_out_and_can_be_judged() -> None:
     session = Session(short("toro_push"))
     log = Log(session.config.model_copy(update={"duration_s": 0.1}), session.experiment.robot)
     advanced(session, log, 20)
     session.push(PUSH, log)
     advanced(session, log, 10)
     config = repeatable(session.config, log.rows)
-    assert config.duration_s == pytest.approx(0.02 + 0.05 + HOLD_S)
+    assert config.duration_s == pytest.approx(0.02 + 0.05 + HOLD_S + 0.001)
     assert config.stop_after_fall_s == AFTER_FALL_S
 
 
