@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, SerializeAsAny, create_model, model_validator
 
 from balance.config.actuators import Actuators
 from balance.config.dotted_keys import plain_copy, set_key
@@ -51,9 +51,9 @@ class ExperimentConfig(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     stop_after_fall_s: NonNegative = 0.0
     stance: Stance | None = None
-    plant: PlantConfig = PlantConfig()
-    controller: LawConfig
-    pushes: tuple[PushConfig, ...] = ()
+    plant: SerializeAsAny[PlantConfig] = PlantConfig()
+    controller: SerializeAsAny[LawConfig]
+    pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
     state: State = True
     sensors: Sensors | None = None
     estimator: Estimator | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import GenericAlias
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, create_model
 
 from balance.config.laws import LawConfig
 from balance.config.plant import PlantConfig
@@ -40,9 +40,10 @@ class Sections:
         elif self.pushes and PushConfig not in self.pushes:
             push = Annotated[Union[self.pushes], Field(discriminator="type")]  # noqa: UP007
         return {
-            "controller": (self.law, ...),
-            "pushes": (GenericAlias(tuple, (push, ...)), ()),
-            "plant": (self.plant, self.plant()),
+            # A section that a program changes later is written with the keys that it then has.
+            "controller": (Annotated[self.law, SerializeAsAny()], ...),
+            "pushes": (GenericAlias(tuple, (Annotated[push, SerializeAsAny()], ...)), ()),
+            "plant": (Annotated[self.plant, SerializeAsAny()], self.plant()),
         }
 
     def checked_code(self, given: object) -> dict[str, Any]:
