@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from balance.app.live.server import LocalServer
 
 HostOption = Annotated[
-    str, typer.Option(help="Address to listen on; the default admits this machine only.")
+    str,
+    typer.Option(
+        help="Address or name to listen on and to answer to; the default admits this machine only."
+    ),
 ]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 finds a free one.")]
 OpenOption = Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")]

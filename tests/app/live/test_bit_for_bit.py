@@ -12,7 +12,6 @@ from live_samples import Scratch
 import balance
 from balance.app.live.desk import Desk
 from balance.app.live.keep import recording_of, save_config
-from balance.app.live.running import Snapshot
 from balance.app.live.session import Session, repeatable
 from balance.config import LAWS, Gains, HalfSinePush
 from balance.config.paths import data_folder
@@ -159,4 +158,3 @@ def test_a_session_saved_before_the_ground_moves_is_an_experiment(tmp_path: Path
     config = balance.load_config(path)
     assert config.ground == balance.load_config("toro_shaking").ground
     assert repeatable(scratch.session.config, 5).duration_s == pytest.approx(3.001)
-    assert isinstance(scratch.snapshot(), Snapshot)

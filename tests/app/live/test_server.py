@@ -131,6 +131,18 @@ def test_it_listens_on_ipv6_and_its_address_has_brackets() -> None:
         server.stop()
 
 
+def test_a_browser_here_finds_a_server_that_listens_everywhere_on_loopback() -> None:
+    server = open_server("0.0.0.0", 0)
+    try:
+        assert server.url == f"http://127.0.0.1:{server.get_port()}"
+        with handshake(server, "127.0.0.1", server.url) as page:
+            assert page.recv(PATIENCE_S)
+        with pytest.raises(InvalidStatus), handshake(server, "rebound.example", None):
+            pass
+    finally:
+        server.stop()
+
+
 def refused(check: RequestCheck, host: str, origin: str | None = None) -> bool:
     headers = Headers({"Host": host})
     if origin is not None:
