@@ -13,12 +13,11 @@ from typing import Literal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from balance.recordings.disk_arrays import chunks
 from balance.recordings.recording import Recording
-from balance.robots import Robot
-from balance.robots.contacts import spans_area
+from balance.robots.clearance import TOUCH_HEIGHT_M, lowest_body
+from balance.robots.support_polygon import feet, support_polygon
 
 Array = NDArray[np.float64]
 Cause = Literal["left support", "slip", "tilt", "height", "touch", "unsettled"]
@@ -26,7 +25,6 @@ Cause = Literal["left support", "slip", "tilt", "height", "touch", "unsettled"]
 MAX_TILT_RAD = math.radians(60.0)
 MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
 MAX_SLIP_M = 0.02
-TOUCH_HEIGHT_M = 0.02  # a joint that carries no sole and comes this low has hit the ground
 HOLD_S = 0.25
 MAX_COM_ERROR_M = 0.03
 MAX_ROTATION_RAD = 0.09
@@ -80,7 +78,13 @@ def _touch(recording: Recording) -> Fall | None:
     touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
     if not touched.size:
         return None
-    return Fall(float(recording.time[touched[0]]), "touch", "a body touched the ground")
+    row, robot = int(touched[0]), recording.robot
+    time = float(recording.time[row])
+    body = lowest_body(robot.model, robot.soles, recording.q[row])
+    text = f"the body '{body}' touched the ground at {time:.3g} s"
+    if row == 0:
+        text += ", before anything moved: the robot's 'soles' or the 'stance' are wrong"
+    return Fall(time, "touch", text)
 
 
 def _unsettled(recording: Recording) -> Fall | None:
@@ -111,29 +115,19 @@ def _first_slip(recording: Recording) -> Fall | None:
 
 
 def _left_support(recording: Recording) -> Fall | None:
-    """When the CoM was no longer above the soles where they first stood; not on moving ground."""
-    hull, ground = support_hull(recording.robot), recording.config.ground
-    if hull is None or (ground is not None and ground.motion):
+    """When the CoM was no longer above the feet where they first stood.
+
+    Not on moving ground, nor if something else bears load too.
+    """
+    robot, ground = recording.robot, recording.config.ground
+    polygon = support_polygon(robot)
+    only_feet = len(feet(robot)) == len(robot.soles)
+    if not polygon.has_area or not only_feet or (ground is not None and ground.motion):
         return None
-    model, data = recording.robot.model, recording.robot.model.createData()
+    model, data = robot.model, robot.model.createData()
     for rows in chunks(len(recording.time)):
         for row in range(rows.start, rows.stop, LOOK_EVERY):
             com = pin.centerOfMass(model, data, recording.q[row])
-            if (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
+            if not polygon.contains(com[:2]):
                 return Fall(float(recording.time[row]), "left support", "the CoM left the support")
     return None
-
-
-def support_hull(robot: Robot) -> ConvexHull | None:
-    """Hull of the soles on level ground (m, world axes).
-
-    None if something else bears load too, or if they touch with points on one line.
-    """
-    if any(not sole.name.endswith("sole") for sole in robot.soles):
-        return None
-    data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
-    poses = [(sole, sole.pose(data)) for sole in robot.soles]
-    corners = [sole.corners @ pose.rotation.T + pose.translation for sole, pose in poses]
-    points = np.concatenate(corners)[:, :2]
-    return ConvexHull(points) if spans_area(points) else None
