@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from balance.dynamics.checks import Array, frame_id
+from balance.dynamics.checks import Array, check_floating_base, frame_id
 from balance.dynamics.momentum import locked_inertia
 from balance.dynamics.representations import velocity_map, velocity_map_rate
 from balance.errors import FrameError, InputError
@@ -50,6 +50,7 @@ def base_velocity(
     ``B`` is the model's own base and, as the origin of a compound, ``G`` is the CoM; every other
     name is looked up in the model.  ``data`` is overwritten.
     """
+    check_floating_base(model)
     pin.computeJointJacobiansTimeVariation(model, data, q, v)
     pin.updateFramePlacements(model, data)
     pin.dccrba(model, data, q, v)

@@ -105,6 +105,7 @@ def integrate_frame(
     model: pin.Model, s_of_t: ShapePath, t: Array, initial: pin.SE3, substeps: int
 ) -> list[pin.SE3]:
     """(17) in the base frame with ``substeps`` equal steps of order 4 in every interval of t."""
+    check_one_dof_joints(model)
     data = pin.Data(model)
     stride = len(PATH_NODES) - 1
     poses = [initial]

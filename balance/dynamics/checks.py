@@ -12,12 +12,22 @@ Array = NDArray[np.float64]
 
 
 def check_floating_base(model: pin.Model) -> None:
-    """Raise unless the first joint of ``model`` is a free flyer."""
+    """Raise unless ``model`` is one tree that hangs from a free flyer.
+
+    A second tree rooted in the world, such as an object beside the robot, would count as part of
+    the robot: its mass, and forces on its joints as torques.
+    """
     if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
         kind = model.joints[1].shortname() if model.njoints > 1 else "no joint at all"
         raise InputError(
             f"model '{model.name}' has a fixed base (its first joint is {kind}); build it with "
             "pinocchio.JointModelFreeFlyer() as root joint"
+        )
+    if len(model.children[0]) != 1:
+        raise InputError(
+            f"joint '{model.names[int(model.children[0][1])]}' of model '{model.name}' is attached "
+            "to the world; every joint must descend from the free flyer, so build a model of the "
+            "robot alone"
         )
 
 

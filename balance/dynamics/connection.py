@@ -105,6 +105,7 @@ def connection_at(model: pin.Model, data: pin.Data, q: Array) -> MechanicalConne
     ``data`` then holds the joint axes ``J``, the composite inertias ``oYcrb`` and the CoM
     ``com[0]`` in base axes about the base origin.
     """
+    check_floating_base(model)
     q = q.copy()
     # With the base frame on the world frame, Pinocchio's world quantities are in base axes.
     q[:7] = pin.SE3ToXYZQUAT(model.jointPlacements[1].inverse())
@@ -124,18 +125,13 @@ def shape_configuration(model: pin.Model, s: Array) -> Array:
 def check_one_dof_joints(model: pin.Model) -> None:
     """Raise unless every joint but the free flyer has one degree of freedom and hangs from it."""
     check_floating_base(model)
-    velocities, parents = model.nvs.tolist(), model.parents.tolist()
+    velocities = model.nvs.tolist()
     for joint in range(2, model.njoints):
         if velocities[joint] != 1:
             raise InputError(
                 f"joint '{model.names[joint]}' of model '{model.name}' has {velocities[joint]} "
                 "degrees of freedom, but the shape s needs joints of one; replace it by a series "
                 "of revolute or prismatic joints"
-            )
-        if parents[joint] == 0:
-            raise InputError(
-                f"joint '{model.names[joint]}' of model '{model.name}' is attached to the world; "
-                "every joint must descend from the free flyer"
             )
 
 

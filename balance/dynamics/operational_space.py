@@ -123,9 +123,9 @@ def operational_space_torques(
 
 
 def _check_fixed_base_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    if model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer":
+    if "JointModelFreeFlyer" in (joint.shortname() for joint in model.joints):
         raise InputError(
-            f"model '{model.name}' has a floating base, on which no torque acts; use "
-            "floating_base_torques() or a fixed-base model"
+            f"model '{model.name}' has a floating base or a free object, on which no torque acts; "
+            "use floating_base_torques() or a fixed-base model of the robot alone"
         )
     return check_vector("q", q, model.nq), check_vector("v", v, model.nv)

@@ -32,6 +32,7 @@ RESIDUAL_TOLERANCE = 1e-11  # of every condition, in m or rad
 STEP_TOLERANCE = 1e-9
 MAX_ITERATIONS = 200
 MAX_STEP = 0.3  # rad or m, per iteration: keeps the linearisation honest far from the solution
+FARTHEST_M = 1e3  # no robot reaches that far
 BASE_WEIGHT = 1e-2  # of the base translation in W; a joint has 1, so the base follows the legs
 
 
@@ -108,6 +109,7 @@ def standing_posture(
         com_xy=centre if com_xy is None else check_vector("com_xy", com_xy, 2),
         base_height=base_height,
     )
+    _check_distances(model, target)
     return _solve(model, data, target, q, free)
 
 
@@ -128,8 +130,26 @@ def _solve(model: pin.Model, data: pin.Data, target: _Target, q_start: Array, fr
         longest = np.abs(step).max()
         if size < RESIDUAL_TOLERANCE and longest < STEP_TOLERANCE:
             return q
+        if longest == 0.0:  # what is asked for cannot be had, nor come nearer
+            break
         q = pin.integrate(model, q, step * min(1.0, MAX_STEP / longest))
     raise RobotError(_failure(model, data, target, best, free))
+
+
+def _check_distances(model: pin.Model, target: _Target) -> None:
+    """Refuse what is beyond any robot; its square might be beyond any number."""
+    soles = [X.translation for X in target.placements]
+    ground = np.mean(soles, axis=0)
+    asked = {f"a sole at {np.round(p, 4).tolist()}": p - ground for p in soles}
+    asked[f"com_xy {target.com_xy.tolist()}"] = target.com_xy - ground[:2]
+    if target.base_height is not None:
+        asked[f"base_height {target.base_height:g}"] = np.array([target.base_height - ground[2]])
+    for what, offset in asked.items():
+        if (farthest := float(np.abs(offset).max())) > FARTHEST_M:
+            raise RobotError(
+                f"no standing posture of '{model.name}' exists with {what}: that is {farthest:.3g} "
+                f"m from the middle of the soles, and no robot reaches {FARTHEST_M:g} m"
+            )
 
 
 def _conditions(model: pin.Model, data: pin.Data, target: _Target, q: Array) -> tuple[Array, Array]:
@@ -250,8 +270,8 @@ def _failure(model: pin.Model, data: pin.Data, target: _Target, q: Array, free: 
         if free[k := model.idx_vs[joint]] and min(-lower[k], upper[k]) < 1e-9
     ]
     return (
-        f"no standing posture of '{model.name}' found in {MAX_ITERATIONS} iterations; the nearest "
-        f"misses {', '.join(failing) or 'only the nearest legs, still moving'}"
+        f"no standing posture of '{model.name}' found in at most {MAX_ITERATIONS} iterations; the "
+        f"nearest misses {', '.join(failing) or 'only the nearest legs, still moving'}"
         f"{' with ' + ', '.join(limited) + ' at a limit' if limited else ''}: bend the knees of "
         "q_start, or ask for another base_height or com_xy"
     )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+from balance.robots.clearance import TOUCH_HEIGHT_M
+
 HOLD_S = 0.25  # at the end of a run, for which a robot must stand still
 MAX_COM_ERROR_M = 0.03
 MAX_ROTATION_RAD = 0.09
@@ -17,7 +19,6 @@ MAX_SLIP_M = 0.02
 MAX_FLIGHT_S = 0.1
 MAX_TILT_RAD = math.radians(60.0)
 MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
-TOUCH_HEIGHT_M = 0.02  # a joint that carries no sole and comes this low has hit the ground
 LONGEST_WAIT_S = 10.0  # for which a run of a study goes on to see the verdict settle
 
 

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from balance.recordings.bounds import (
     LOADED_N,
     MAX_SLIP_M,
     MAX_TILT_RAD,
     MIN_HEIGHT_SHARE,
-    TOUCH_HEIGHT_M,
 )
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import Cause, EndKind
-from balance.robots import Robot
-from balance.robots.contacts import spans_area
+from balance.robots.clearance import TOUCH_HEIGHT_M, lowest_body
+from balance.robots.support_polygon import feet, support_polygon
 
 Array = NDArray[np.float64]
 
@@ -76,8 +74,13 @@ def _touch(recording: Recording) -> Fall | None:
     touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
     if not touched.size:
         return None
-    time = float(recording.time[touched[0]])
-    return Fall(time, Cause.TOUCH, "a body touched the ground", time)
+    row, robot = int(touched[0]), recording.robot
+    time = float(recording.time[row])
+    body = lowest_body(robot.model, robot.soles, recording.q[row])
+    text = f"the body '{body}' touched the ground at {time:.3g} s"
+    if row == 0:
+        text += ", before anything moved: the robot's 'soles' or the 'stance' are wrong"
+    return Fall(time, Cause.TOUCH, text, time)
 
 
 def loaded_slip(recording: Recording) -> Array:
@@ -98,37 +101,25 @@ def _first_slip(recording: Recording, until: float) -> Fall | None:
 
 
 def _left_support(recording: Recording, until: float) -> Fall | None:
-    """When the CoM left the soles where they first stood for good; not on moving ground.
+    """When the CoM left the feet where they first stood for good.
 
-    A CoM that was out of the support earlier and came back has nothing to do with the fall.
+    Not on moving ground, nor if something else bears load too.  A CoM that was out of the support
+    earlier and came back has nothing to do with the fall.
     """
-    hull, ground = support_hull(recording.robot), recording.config.ground
-    if hull is None or (ground is not None and ground.motion):
+    robot, ground = recording.robot, recording.config.ground
+    polygon = support_polygon(robot)
+    only_feet = len(feet(robot)) == len(robot.soles)
+    if not polygon.has_area or not only_feet or (ground is not None and ground.motion):
         return None
-    model, data = recording.robot.model, recording.robot.model.createData()
+    model, data = robot.model, robot.model.createData()
     last = int(np.searchsorted(recording.time, until, side="right")) - 1
     left = None
     for row in range(last, -1, -LOOK_EVERY):
         com = pin.centerOfMass(model, data, recording.q[row])
-        if not (hull.equations[:, :2] @ com[:2] + hull.equations[:, 2] > 0.0).any():
+        if polygon.contains(com[:2]):
             break
         left = row
     if left is None:
         return None
     time = float(recording.time[left])
     return Fall(time, Cause.LEFT_SUPPORT, "the CoM left the support", time)
-
-
-def support_hull(robot: Robot) -> ConvexHull | None:
-    """Hull of the soles on level ground (m, world axes).
-
-    None if something else bears load too, or if they touch with points on one line.
-    """
-    if any(not sole.name.endswith("sole") for sole in robot.soles):
-        return None
-    data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
-    poses = [(sole, sole.pose(data)) for sole in robot.soles]
-    corners = [sole.corners @ pose.rotation.T + pose.translation for sole, pose in poses]
-    points = np.concatenate(corners)[:, :2]
-    return ConvexHull(points) if spans_area(points) else None

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from balance.control.parts.output import ControlStatus
 from balance.recordings.demand import largest_uses, torque_effort, wrench_errors
@@ -19,7 +18,7 @@ from balance.recordings.limiting import largest_shortfall, limited_by
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import Outcome, Verdict
 from balance.robots import Robot
-from balance.robots.contacts import spans_area
+from balance.robots.support_polygon import support_polygon
 from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
@@ -53,24 +52,7 @@ def support_reach(robot: Robot, direction: Array) -> float:
 
     Zero for contacts that span no area.
     """
-    import pinocchio as pin
-
-    data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
-    # A hand on a table is no ankle.
-    feet = [sole for sole in robot.soles if sole.name.endswith("sole")] or robot.soles
-    poses = [sole.pose(data) for sole in feet]
-    corners = np.concatenate(
-        [s.corners @ X.rotation.T + X.translation for s, X in zip(feet, poses, strict=True)]
-    )[:, :2]
-    if not spans_area(corners):
-        return 0.0
-    hull = ConvexHull(corners - robot.com()[:2])
-    # Each facet: normal . x + offset <= 0; the ray t * direction leaves at the first one it meets.
-    normals, offsets = hull.equations[:, :2], hull.equations[:, 2]
-    rates = normals @ direction
-    ahead = rates > 1e-12
-    return float(np.min(-offsets[ahead] / rates[ahead]))
+    return support_polygon(robot).reach(robot.com()[:2], direction)
 
 
 def ankle_limit(robot: Robot, direction: Array) -> float:

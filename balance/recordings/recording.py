@@ -18,6 +18,7 @@ from balance.recordings.bounds import LOADED_N
 from balance.recordings.disk_arrays import chunks
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
+from balance.robots.clearance import bodies_off_the_ground
 from balance.robots.contacts import ContactSurface, centre_of_pressure
 from balance.simulation.ground import GroundMotion
 from balance.simulation.pushes import Push
@@ -129,7 +130,7 @@ class _Bodies:
         pin.ccrba(self._model, self._data, robot.q_nominal, np.zeros(robot.model.nv))
         self._here = joint_placements(self._data)
         self._placements = self._here[None].copy()
-        self._others = _bodies_off_the_ground(robot)
+        self._others = bodies_off_the_ground(robot.model, robot.soles)
         self._soles = [_Sole(robot, sole) for sole in robot.soles]
         self._start = [sole.points(self._placements)[0, 3, :2] for sole in self._soles]
 
@@ -178,9 +179,3 @@ class _Sole:
         points = self._rows @ placements[:, self._joint]
         points[:, 3:] -= self._plane.translation
         return np.asarray(points @ self._plane.rotation)
-
-
-def _bodies_off_the_ground(robot: Robot) -> list[int]:
-    """Joints whose links must not touch the ground: all but those that carry a sole."""
-    carriers = {robot.model.frames[sole.frame_id].parentJoint for sole in robot.soles}
-    return [j for j in range(1, robot.model.njoints) if j not in carriers]

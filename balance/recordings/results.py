@@ -30,6 +30,7 @@ from balance.recordings.recording import Recording
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.robots.stance import robot_of
+from balance.robots.surfaces import surface_label
 from balance.simulation.mismatch import simulated_robot
 from balance.simulation.pushes import make_pushes
 
@@ -262,7 +263,7 @@ def _blocks(robot: Robot, estimated: bool) -> list[tuple[str, dict[str, str]]]:
 
 def sole_labels(robot: Robot) -> list[str]:
     """Short names of the soles, as used in column names."""
-    return [sole.name.removesuffix(" sole").replace(" ", "_") for sole in robot.soles]
+    return [surface_label(sole.name) for sole in robot.soles]
 
 
 def _write_log(recording: Recording, path: Path) -> None:

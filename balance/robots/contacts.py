@@ -31,7 +31,8 @@ class ContactSurface:
     rectangle, z out of the ground) in it.  ``half_length`` and ``half_width`` are in metres, along
     x and y of S.  ``plane`` places the plane that it touches in the world, z out of the plane; the
     default is level ground at z = 0.  ``points``, (x, y) in S, touch instead of the rectangle's
-    corners if there are any; the rectangle then is what they lie in.
+    corners if there are any; the rectangle then is what they lie in.  A robot stands on what
+    ``is_foot``; anything else may bear load, but is no part of its support polygon.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ContactSurface:
     half_width: float
     plane: pin.SE3 = field(default_factory=pin.SE3.Identity)
     points: tuple[tuple[float, float], ...] = ()
+    is_foot: bool = True
 
     @property
     def corners(self) -> Array:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from balance.dynamics.checks import frame_id, symmetrise
+from balance.dynamics.checks import Array, frame_id, symmetrise
 from balance.errors import ConfigError, FrameError, RobotError, known_names
+from balance.robots.urdf_checks import check_joints, read_inertias, triangle_excess
 from balance.robots.urdf_files import check_references, parser_output, read_xml
 
 _RELATIVE_RANK_TOLERANCE = 1e-9  # smallest eigenvalue of a usable mass matrix, over the largest
@@ -20,22 +21,30 @@ def read_model(urdf: Path, lock: Mapping[str, float], packages: Sequence[Path]) 
 
     ``packages`` are the folders that its meshes may be in.
     """
-    check_references(read_xml(urdf), urdf, packages)
+    root = read_xml(urdf)
+    check_references(root, urdf, packages)
+    inertias = read_inertias(root, urdf)
+    check_joints(root, urdf, lock)
     model = _lock(_parse(urdf), lock)
     _check_coordinates(model)
-    _check_inertia(model)
+    _check_inertias(model, urdf, inertias)
+    _check_mass_matrix(model)
     _check_efforts(model)
     return model
 
 
 def _parse(urdf: Path) -> pin.Model:
+    """The model; what the parser calls an error is one, also where it goes on without a part."""
+    model, reason = None, "not a URDF"
     try:
         with parser_output() as printed:
-            return pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+            model = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
     except (ValueError, RuntimeError, IndexError) as error:
-        said = [line.partition("Error:")[2].strip() for line in printed if "Error:" in line]
-        reason = (said or str(error).strip().splitlines() or ["not a URDF"])[0]
-        raise RobotError(f"the URDF {urdf} cannot be loaded: {reason}") from None
+        reason = (str(error).strip().splitlines() or [reason])[0]
+    said = [line.partition("Error:")[2].strip() for line in printed if "Error:" in line]
+    if model is None or said:
+        raise RobotError(f"the URDF {urdf} cannot be loaded: {(said or [reason])[0]}")
+    return model
 
 
 def turn_base(model: pin.Model, rpy: tuple[float, float, float]) -> pin.Model:
@@ -112,16 +121,32 @@ def _check_efforts(model: pin.Model) -> None:
             )
 
 
-def _check_inertia(model: pin.Model) -> None:
-    """No mass may be negative, and every joint must move some: M is singular otherwise."""
+def _check_inertias(model: pin.Model, urdf: Path, links: Mapping[str, Array]) -> None:
+    """Refuse a body that nothing real can be; links fixed to each other are one body.
+
+    Engines see such bodies only: the odd inertia of a sensor of a few grams is lost in its trunk's.
+    """
     for index in range(1, model.njoints):
-        mass = float(model.inertias[index].mass)
-        if not 0.0 <= mass < np.inf:
-            name = model.names[index]
-            raise RobotError(
-                f"the links that joint '{name}' carries weigh {mass:g} kg in the URDF; a mass must "
-                "not be negative"
-            )
+        excess = triangle_excess(model.inertias[index].inertia)
+        if not excess:
+            continue
+        carried = [
+            frame.name
+            for frame in model.frames
+            if frame.parentJoint == index and frame.type == pin.FrameType.BODY
+        ]
+        # A sum of inertias that can be is one that can be.
+        wrong = [name for name in carried if name in links and triangle_excess(links[name])]
+        names = ", ".join(f"'{name}'" for name in wrong or carried)
+        raise RobotError(
+            f"the URDF {urdf}: the inertia of link {names} is not that of any body: its largest "
+            f"principal moment exceeds the sum of the others by {excess:.3g} kg m^2; correct "
+            "<inertia>"
+        )
+
+
+def _check_mass_matrix(model: pin.Model) -> None:
+    """Every joint must move some mass: M is singular otherwise."""
     M = symmetrise(pin.crba(model, model.createData(), pin.neutral(model)))
     values, vectors = np.linalg.eigh(M)
     if values[0] > _RELATIVE_RANK_TOLERANCE * values[-1]:

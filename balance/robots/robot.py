@@ -12,14 +12,16 @@ from typing import Annotated, Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from balance.config.paths import data_folder
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
-from balance.robots.contacts import POINT_RADIUS_M, ContactSurface
+from balance.robots.clearance import touching_from_the_start
+from balance.robots.contacts import ContactSurface
 from balance.robots.model import body_frame, joint_id, read_model, turn_base
+from balance.robots.surfaces import SoleFile, contact_surfaces
 
 Array = NDArray[np.float64]
 Vector3 = tuple[float, float, float]
@@ -27,38 +29,12 @@ Positive = Annotated[float, Field(gt=0)]
 
 LEVEL_TOLERANCE_RAD = 1e-3
 LEVEL_TOLERANCE_M = 1e-3
-MOST_POINTS = 12  # of one contact surface
 
 
 class PackageModel(Strict):
     """A model of the package example-robot-data."""
 
     example_robot_data: str
-
-
-class SoleFile(Strict):
-    """A rectangle or points under a foot: centre and axes in ``frame``, metres and radians.
-
-    ``length`` and ``width`` are along the axes x and y; ``points`` are (x, y) from the centre.
-    """
-
-    frame: str
-    centre: Vector3 = (0.0, 0.0, 0.0)
-    rpy: Vector3 = (0.0, 0.0, 0.0)
-    length: Positive | None = None
-    width: Positive | None = None
-    points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MOST_POINTS)] = ()
-
-    @model_validator(mode="after")
-    def _has_one_shape(self) -> SoleFile:
-        sides = [side is not None for side in (self.length, self.width)]
-        if self.points and any(sides):
-            raise ValueError("it is a rectangle or points; give length and width, or points")
-        if not self.points and not all(sides):
-            raise ValueError("it has no shape; give length and width of a rectangle, or points")
-        if len(set(self.points)) != len(self.points):
-            raise ValueError(f"a point is named twice in {[list(p) for p in self.points]}")
-        return self
 
 
 class StandFile(Strict):
@@ -219,13 +195,7 @@ def _build(spec: RobotFile, path: Path) -> Robot:
     model.name = spec.name
     for key in ("base_body", "push_body"):
         body_frame(model, getattr(spec, key), key)
-    soles = tuple(
-        _surface(model, f"{name} sole", sole, f"soles.{name}") for name, sole in spec.soles.items()
-    )
-    others = tuple(
-        _surface(model, name, surface, f"surfaces.{name}")
-        for name, surface in spec.surfaces.items()
-    )
+    soles, others = contact_surfaces(model, spec.soles, spec.surfaces)
     robot = Robot(
         name=spec.name,
         description=spec.description,
@@ -242,6 +212,11 @@ def _build(spec: RobotFile, path: Path) -> Robot:
         locked=dict(spec.lock),
     )
     _check_level(robot)
+    if wrong := touching_from_the_start(model, soles, robot.q_nominal):
+        raise RobotError(
+            f"in its nominal posture {wrong}: name everything that it stands on under 'soles', and "
+            "check 'frame' and 'centre' of those, which are to lie under the foot, not at the ankle"
+        )
     return robot
 
 
@@ -264,23 +239,6 @@ def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path
     # Meshes are named package://example-robot-data/robots/..., so the package's parent is needed.
     share = next(p.parent for p in urdf.parents if p.name == "example-robot-data")
     return urdf, (share,)
-
-
-def _surface(model: pin.Model, name: str, sole: SoleFile, key: str) -> ContactSurface:
-    placement = pin.SE3(pin.rpy.rpyToMatrix(*sole.rpy), np.array(sole.centre))
-    index = body_frame(model, sole.frame, f"{key}.frame")
-    if not sole.points:
-        half_length, half_width = (0.5 * (side or 0.0) for side in (sole.length, sole.width))
-        return ContactSurface(name, sole.frame, index, placement, half_length, half_width)
-    points = np.array(sole.points)
-    low, high = points.min(axis=0), points.max(axis=0)
-    centre = 0.5 * (low + high)
-    placement = placement * pin.SE3(np.eye(3), np.append(centre, 0.0))
-    half_length, half_width = np.maximum(0.5 * (high - low), POINT_RADIUS_M).tolist()
-    around_centre = tuple((float(x), float(y)) for x, y in points - centre)
-    return ContactSurface(
-        name, sole.frame, index, placement, half_length, half_width, points=around_centre
-    )
 
 
 def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:

@@ -15,6 +15,7 @@ from balance.config.stance import PlaneConfig, Stance
 from balance.dynamics.standing import standing_posture
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot, load_robot
+from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
@@ -54,6 +55,11 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
         sole_placements=targets,
         held=stance.held,
     )
+    if wrong := touching_from_the_start(robot.model, surfaces, q):
+        raise ConfigError(
+            f"in this stance of robot '{robot.name}' {wrong}: name what it stands on in "
+            "stance.contacts, or lift the rest by stance.posture"
+        )
     return replace(robot, soles=surfaces, q_nominal=q)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from numpy.typing import NDArray
 from balance.config import load_config
 from balance.control.capture import TURN, CaptureController
 from balance.control.capture.limits import LOOKAHEAD_S, MARGIN_RAD, STRONGEST, JointLimits
-from balance.control.capture.polygon import SupportPolygon
 from balance.control.parts.free_motion import FreeMotion
 from balance.errors import ConfigError
 from balance.experiment import run
 from balance.recordings.metrics import ankle_limit, support_reach
 from balance.robots import Robot
 from balance.robots.stance import robot_of
+from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
 
@@ -61,7 +60,7 @@ def test_divergent_coordinate_is_driven_by_cop_and_excursion_alone(
 
 def test_polygon_reaches_as_far_as_the_soles_less_the_margin(toro: Robot) -> None:
     margin, com = 0.01, toro.com()[:2]
-    polygon = SupportPolygon(toro, margin)
+    polygon = support_polygon(toro, margin=margin)
     for direction in np.eye(2):
         for side in (direction, -direction):
             far = polygon.nearest(com + 10.0 * side) - com
@@ -70,7 +69,7 @@ def test_polygon_reaches_as_far_as_the_soles_less_the_margin(toro: Robot) -> Non
 
 def test_nearest_point_of_the_polygon(toro: Robot) -> None:
     """No point of a dense grid over the polygon is nearer."""
-    rng, polygon = np.random.default_rng(61), SupportPolygon(toro, 0.005)
+    rng, polygon = np.random.default_rng(61), support_polygon(toro, margin=0.005)
     vertices = polygon.vertices
     shares = rng.dirichlet(np.ones(len(vertices)), size=4000)
     inside = shares @ vertices
@@ -82,12 +81,11 @@ def test_nearest_point_of_the_polygon(toro: Robot) -> None:
         np.testing.assert_array_equal(polygon.nearest(point), point)
 
 
-def test_without_level_ground_no_point_is_outside(toro: Robot) -> None:
-    slope = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.3, 0.0), np.zeros(3))
-    soles = tuple(dataclasses.replace(sole, plane=slope) for sole in toro.soles)
-    polygon = SupportPolygon(dataclasses.replace(toro, soles=soles), 0.005)
-    point = np.array([3.0, -2.0])
-    np.testing.assert_array_equal(polygon.nearest(point), point)
+def test_a_push_is_borne_with_feet_on_a_step_and_a_slope() -> None:
+    """The polygon is that of both feet, not of the one whose plane is level."""
+    controller = load_config("toro_capture").controller.model_dump()
+    config = load_config("toro_slope", {"controller": controller, "duration_s": 3.0})
+    assert run(config).summary()["outcome"] == "recovered"
 
 
 @pytest.mark.parametrize("stance", ["toro_push", "toro_single_support", "toro_wall"])

@@ -244,3 +244,34 @@ def test_wrong_input_is_named(
     arguments = {"soles": talos.soles, "q_start": talos.q} | change
     with pytest.raises(error, match=message):
         standing_posture(talos.model, **arguments)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"com_xy": [1e200, 0.0]},
+        {"com_xy": [0.0, -1e4]},
+        {"base_height": 1e300},
+        {"sole_heights": [0.0, 1e200]},
+        {"sole_placements": [pin.SE3.Identity(), pin.SE3(np.eye(3), np.array([0.0, 1e9, 0.0]))]},
+    ],
+)
+def test_what_no_robot_reaches_is_one_sentence(talos: Start, change: dict) -> None:
+    """Its square is beyond any number, which used to end in a division by zero."""
+    with pytest.raises(RobotError, match=r"no standing posture of 'talos' exists with .* m from"):
+        standing_posture(talos.model, talos.soles, talos.q, **change)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_search_that_cannot_move_ends_in_one_sentence() -> None:
+    """A single body cannot turn its tilted sole: the step is zero from the start."""
+    model = pin.Model()
+    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
+    model.appendBodyToJoint(base, pin.Inertia.FromBox(1.0, 0.2, 0.2, 0.2), pin.SE3.Identity())
+    frame = model.addBodyFrame("box", base, pin.SE3.Identity(), 0)
+    tilted = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.0, 0.0), np.zeros(3))
+    with pytest.raises(
+        RobotError, match=r"misses the orientation of the sole on 'box' by 0\.1 rad"
+    ):
+        standing_posture(model, [(frame, tilted)], pin.neutral(model))

@@ -97,7 +97,15 @@ def test_body_on_the_ground_is_a_fall_with_its_time(quiet: Recording) -> None:
     lowest = with_rows(quiet.lowest_body, slice(250, 260), 0.01)
     verdict = judge(changed(quiet, lowest_body=lowest))
     assert (verdict.outcome, verdict.time_s) == ("fell", pytest.approx(0.25))
-    assert (verdict.cause, verdict.text) == (Cause.TOUCH, "a body touched the ground")
+    # The lowest joint that carries no sole is the same throughout: the robot stands still.
+    text = "the body 'left_ankle_cross' touched the ground at 0.25 s"
+    assert (verdict.cause, verdict.text) == (Cause.TOUCH, text)
+
+
+def test_body_on_the_ground_from_the_start_is_the_descriptions_fault(quiet: Recording) -> None:
+    verdict = judge(changed(quiet, lowest_body=with_rows(quiet.lowest_body, slice(0, 9), 0.01)))
+    assert verdict.outcome == "fell"
+    assert "at 0 s, before anything moved: the robot's 'soles'" in str(verdict.text)
 
 
 def test_end_of_the_run_decides_over_the_states(quiet: Recording) -> None:

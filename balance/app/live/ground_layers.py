@@ -131,11 +131,11 @@ class CentreOfPressure(Layer):
 
 
 class SupportPolygon(Layer):
-    """The convex hull of the soles that bear load."""
+    """The convex hull of the feet that bear load."""
 
     colour = GREEN
     symbol = "▱"
-    meaning = "around loaded soles"
+    meaning = "around loaded feet"
 
     def make(self) -> None:
         self._edges = self.scene.add_line_segments(

@@ -8,12 +8,12 @@ from typing import Protocol
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from balance.control.parts.setpoints import SetpointPath
 from balance.recordings.bounds import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
+from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Instant:
     cop_margins: Array
     """Distance of each CoP from the nearest edge of its sole (k,), m; NaN without load."""
     support: Array
-    """Corners (n, 3) of the convex hull of the loaded soles, in order; empty without load."""
+    """Corners (n, 3) of the convex hull of the loaded feet, in order; empty without load."""
 
 
 class Observer:
@@ -112,7 +112,7 @@ class Observer:
             commanded_cops=self._cops(soles, commanded)[0],
             total_cop=total,
             cop_margins=margins,
-            support=self._support(soles, weights),
+            support=self._support(weights),
         )
 
     def body_point(self, body: str, point: Array) -> pin.SE3:
@@ -128,19 +128,9 @@ class Observer:
         world = np.array([pose.act(point) for pose, point in zip(soles, flat, strict=True)])
         return world, margins
 
-    def _support(self, soles: list[pin.SE3], weights: Array) -> Array:
-        corners = [
-            sole.corners @ pose.rotation.T + pose.translation
-            for sole, pose, weight in zip(self.robot.soles, soles, weights, strict=True)
-            if weight > LOADED_N
-        ]
-        if not corners:
-            return np.empty((0, 3))
-        points = np.concatenate(corners)
-        try:
-            return points[ConvexHull(points[:, :2]).vertices] * [1.0, 1.0, 0.0]
-        except QhullError:  # a robot that lies on an edge
-            return np.empty((0, 3))
+    def _support(self, weights: Array) -> Array:
+        vertices = support_polygon(self.robot, self._data, loaded=weights > LOADED_N).vertices
+        return np.concatenate([vertices, np.zeros((len(vertices), 1))], axis=1)
 
 
 def _forces(soles: list[pin.SE3], wrenches: Array) -> tuple[Array, Array]:

@@ -49,7 +49,7 @@ class Flywheel:
         upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
         to_end = joint_share * np.maximum(upper[self.free] - self._nominal, 0.0)
         to_start = joint_share * np.maximum(self._nominal - lower[self.free], 0.0)
-        idle = _carries_a_sole(robot)[self.free]
+        idle = _carries_a_foot(robot)[self.free]
         sideways, forwards, backwards = max_lean
         base = [sideways, forwards, _YAW_RANGE], [sideways, backwards, _YAW_RANGE]
         self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
@@ -102,11 +102,11 @@ def _momentum_map(body: WholeBody, bearing: NDArray[np.intp], free: NDArray[np.i
     return np.asarray(body.A[3:].dot(motion))
 
 
-def _carries_a_sole(robot: Robot) -> NDArray[np.bool_]:
+def _carries_a_foot(robot: Robot) -> NDArray[np.bool_]:
     """Which joints (nj,) lie between the base and a foot: a lifted leg is no arm to swing."""
     carries = np.zeros(robot.model.nv - 6, dtype=bool)
     for surface in robot.surfaces:
-        if surface.name.endswith("sole"):
+        if surface.is_foot:
             joint = robot.model.frames[surface.frame_id].parentJoint
             chain = [j - 2 for j in robot.model.supports[joint] if j > 1]
             carries[chain] = True

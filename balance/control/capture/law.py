@@ -16,13 +16,13 @@ from balance.config import ExperimentConfig, section_of
 from balance.control.capture.config import CaptureConfig
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.limits import JointLimits
-from balance.control.capture.polygon import SupportPolygon
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
+from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class CaptureController(TaskLaw):
         self.stiffness = K_P
         self._beyond = K_P[:2, :2] / (self.body.mass * self.omega**2)
         self._vertical_damping = 2.0 * float(np.sqrt(K_P[2, 2] * self.body.mass))
-        self.polygon = SupportPolygon(robot, law.contacts.cop_margin_m + law.cop_reserve_m)
+        self.polygon = support_polygon(robot, margin=law.contacts.cop_margin_m + law.cop_reserve_m)
         self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
         self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from balance.errors import MissingExtraError, RobotError
 from balance.robots import Robot
+from balance.robots.urdf_checks import LEAST_INERTIA, triangle_excess
 
 Array = NDArray[np.float64]
 
 LEAST_VERSION = (3, 13)  # the first with the integrator that mujoco_plant uses
 LEAST_MASS = 1e-12  # kg; MuJoCo wants every moving body to have some
-LEAST_INERTIA = 1e-12  # kg m^2
 STOP_TIME_S = 0.005  # time constant with which an end stop returns a joint into its range
 STOP_IMPEDANCE = 0.99  # share of the joint's load that an end stop takes in that time
 UNLIMITED_RAD = 1e6  # position limits beyond this are none
@@ -82,11 +82,15 @@ def _inertial(inertia: pin.Inertia) -> dict[str, object]:
     """
     values, axes = np.linalg.eigh(inertia.inertia)
     axes[:, 0] *= np.sign(np.linalg.det(axes))
+    values = np.maximum(values, LEAST_INERTIA)
+    if not triangle_excess(inertia.inertia):
+        # MuJoCo wants A + B >= C exactly; a plate's rounded numbers just miss it.
+        values[2] = min(values[2], values[0] + values[1])
     return {
         "mass": max(float(inertia.mass), LEAST_MASS),
         "ipos": inertia.lever,
         "iquat": quaternion(axes),
-        "inertia": np.maximum(values, LEAST_INERTIA),
+        "inertia": values,
         "explicitinertial": True,
     }
 
