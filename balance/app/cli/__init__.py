@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from balance.app.cli import bench, compare, experiments, explain, live, studies, tune
+from balance.app.cli import bench, check, compare, experiments, explain, live, studies, tune
 from balance.errors import BalanceError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for group in (experiments, studies, compare, tune, live, explain, bench):
+for group in (experiments, check, studies, compare, tune, live, explain, bench):
     group.register(app)
 
 
