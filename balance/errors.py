@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 # A line break, but for those of an indented list, and whatever moves a terminal's cursor.
 UNPRINTABLE = re.compile(r"\n(?!  )|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -81,3 +82,55 @@ def known_names(name: str, valid: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     return f"{hint}; valid: {', '.join(shown)}"
+
+
+def listed(source: str, problems: Sequence[str], between: str = ": ") -> str:
+    """One problem as a sentence about ``source``; several as a list, one to a line."""
+    if len(problems) == 1:
+        return f"{source}{between}{problems[0]}"
+    shown = [*problems[:SHOWN_NAMES], *(["..."] if len(problems) > SHOWN_NAMES else [])]
+    return f"{source}: {len(problems)} problems" + "".join(f"\n  {text}" for text in shown)
+
+
+class Problems:
+    """Gathers what is wrong in several places, to tell all of it at once.
+
+    A complaint that several places share is told for the first of them.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: dict[str, str] = {}
+        self._first: BalanceError | None = None
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Gather the errors of a block; ``place`` is what their messages begin with."""
+        try:
+            yield
+        except BalanceError as error:
+            self._first = self._first or error
+            head, *lines = str(error).split("\n  ")
+            complete = head.endswith(f"{len(lines)} problems")
+            for line in lines if complete else [str(error)]:
+                self._found.setdefault(line.removeprefix(f"{place}: "), place)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def tell(self) -> None:
+        """Raise what was found: an only error as it was, several as a list."""
+        if self._first is None:
+            return
+        if len(self._found) == 1:
+            raise self._first
+        inside = f"{self._source}: "
+        raise ConfigError(
+            listed(
+                self._source,
+                [
+                    text if place == self._source else f"{place.removeprefix(inside)}: {text}"
+                    for text, place in self._found.items()
+                ],
+            )
+        )

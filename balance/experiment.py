@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time as clock
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from balance.config import ExperimentConfig
+from balance.config import ExperimentConfig, load_config
 from balance.control import Controller, make_controller
 from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import setpoint_path
@@ -262,14 +262,20 @@ class Log:
 
 
 def run(
-    config: ExperimentConfig,
+    config: ExperimentConfig | str | Path | Mapping[str, Any],
     progress: Progress | None = None,
     robot_folders: Sequence[Path] = (),
     until: UntilSettled | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> Recording:
-    """Simulate an experiment and return its recording."""
+    """Simulate an experiment and return its recording.
+
+    ``config`` is a loaded one, or whatever :func:`balance.load_config` takes; the dotted keys of
+    ``overrides`` are set on top of it.
+    """
+    loaded = load_config(config, overrides)
     try:
-        experiment = Experiment(config, robot_folders, until)
+        experiment = Experiment(loaded, robot_folders, until)
     except BalanceError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from balance.config.faults import Fault
 from balance.config.ground import Ground
 from balance.config.laws import LawConfig
 from balance.config.mismatch import Mismatch
-from balance.config.paths import data_folder
+from balance.config.paths import data_folder, with_full_paths
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
@@ -26,7 +26,7 @@ from balance.config.sections import Sections, experiment_sections
 from balance.config.sensors import Estimator, Sensors, State
 from balance.config.stance import Stance
 from balance.config.values import NonNegative, Positive
-from balance.errors import ConfigError, FileError, known_names
+from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
 MAX_STEPS = 4_000_000
 
@@ -67,43 +67,49 @@ class ExperimentConfig(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentConfig:
+        problems = [*self._contradictions()]
+        if problems:
+            raise ValueError(*problems)
+        return self
+
+    def _contradictions(self) -> Iterator[str]:
+        """What is wrong with keys that are right by themselves."""
         ratio = self.control_period_s / self.plant.step_s
         if abs(ratio - round(ratio)) > 1e-9 or round(ratio) < 1:
-            raise ValueError(
+            yield (
                 f"control_period_s = {self.control_period_s} must be a whole multiple of "
                 f"plant.step_s = {self.plant.step_s}"
             )
         if self.duration_s / self.plant.step_s > MAX_STEPS:
-            raise ValueError(
+            yield (
                 f"duration_s = {self.duration_s} asks for more than {MAX_STEPS} simulation steps "
                 f"of {self.plant.step_s} s"
             )
         for index, push in enumerate(self.pushes):
             end = push.time_s + getattr(push, "duration_s", 0.0)
             if end > self.duration_s or push.time_s >= self.duration_s:
-                raise ValueError(
+                yield (
                     f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
                     f"which ends at duration_s = {self.duration_s} s"
                 )
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:
-                    raise ValueError(
+                    yield (
                         f"ground.heights_m and stance.planes both say where '{name}' stands; "
                         "give one of them"
                     )
         for index, move in enumerate(() if self.ground is None else self.ground.motion):
             if move.start_s >= self.duration_s:
-                raise ValueError(
+                yield (
                     f"ground.motion.{index} starts at {move.start_s:g} s, after the run, which "
                     f"ends at duration_s = {self.duration_s:g} s"
                 )
         if self.sensors is not None and self.sensors.delay_s >= self.duration_s:
-            raise ValueError(
+            yield (
                 f"sensors.delay_s = {self.sensors.delay_s:g} s reaches beyond the run, which ends "
                 f"at duration_s = {self.duration_s:g} s"
             )
-        return self
 
     @property
     def n_periods(self) -> int:
@@ -121,24 +127,49 @@ def find_config(path: str | Path) -> Path:
     path = Path(path)
     if os.path.exists(path) or path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return path
+    return shipped_config(str(path))
+
+
+def shipped_config(name: str) -> Path:
+    """A config file that ships with the package, by its name."""
     folder = data_folder("configs")
-    shipped = folder / f"{path}.yaml"
+    shipped = folder / f"{name}.yaml"
     if not os.path.isfile(shipped):
         names = [p.stem for p in folder.glob("*.yaml")]
-        raise FileError(f"no file or shipped config '{path}'{known_names(str(path), names)}")
+        raise FileError(f"no file or shipped config '{name}'{known_names(name, names)}")
     return shipped
 
 
-def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> ExperimentConfig:
-    """The experiment in a YAML file, with dotted keys of ``overrides`` set on top."""
-    path = find_config(path)
-    tree = load_yaml_mapping(path)
+def load_config(
+    source: str | Path | Mapping[str, Any] | ExperimentConfig,
+    overrides: Mapping[str, Any] | None = None,
+) -> ExperimentConfig:
+    """An experiment, with dotted keys of ``overrides`` set on top.
+
+    ``source`` is the path of a YAML file, the name of a config that ships with the package, or what
+    such a file holds.  Paths in a file are relative to the file, those in a mapping and in the
+    ``overrides`` to the working folder.
+    """
+    if isinstance(source, ExperimentConfig):
+        tree = source.model_dump(mode="json", exclude_none=True)
+        return parse_config(tree, "the config", overrides) if overrides else source
+    if isinstance(source, Mapping):
+        tree, name = dict(source), "the config"
+    elif isinstance(source, str | os.PathLike):
+        path = find_config(source)
+        name = str(path)
+        tree = with_full_paths(load_yaml_mapping(path), path.parent)
+    else:
+        raise InputError(
+            f"a config of type {type(source).__name__}: it must be the path of a YAML file, the "
+            "name of a shipped config, or a mapping of keys to values"
+        )
     if "experiment" in tree:
         raise ConfigError(
-            f"{path} is a study of many experiments; run it with 'balance compare', "
+            f"{name} is a study of many experiments; run it with 'balance compare', "
             "'balance sweep' or 'balance envelope'"
         )
-    return parse_config(tree, str(path), overrides)
+    return parse_config(tree, name, overrides)
 
 
 def parse_config(
@@ -150,32 +181,35 @@ def parse_config(
 ) -> ExperimentConfig:
     """The experiment in a mapping; ``source`` names it in errors.
 
-    Without ``code`` nothing that the experiment names is run: the sections of a user's own law,
-    pushes and engine are kept as they are.
+    A relative path in it begins at the working folder.  Without ``code`` nothing that the
+    experiment names is run: the sections of a user's own law, pushes and engine are kept as they
+    are.
     """
     tree: Any = plain_copy(value)
+    problems = []
     for key, item in (overrides or {}).items():
         try:
             set_key(tree, key, item)
         except ConfigError as error:
-            raise ConfigError(f"{source}: {error}") from None
+            problems.append(str(error))
+    if problems:
+        raise ConfigError(listed(source, problems))
     seed = tree.get("seed", 0)
     try:
         tree = draw_ranges(tree, seed if type(seed) is int and seed >= 0 else 0)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from None
-    try:
-        sections = experiment_sections(tree, code)
-        tree |= sections.checked_code(tree.get("code"))
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}") from None
-    return validate(_schema(sections.law, sections.pushes, sections.plant), tree, source)
+    tree = with_full_paths(tree)
+    sections = experiment_sections(tree, code)
+    tree |= sections.checked_code()
+    schema = _schema(sections.law, sections.pushes, sections.plant)
+    return validate(schema, tree, source, sections.problems)
 
 
 @cache
 def _schema(law: Any, pushes: Any, plant: Any) -> type[ExperimentConfig]:
     """The schema of an experiment with the keys of the law, pushes and engine that it names."""
-    fields = Sections(law, pushes, plant, {}).fields()
+    fields = Sections(law, pushes, plant).fields()
     return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
 
 

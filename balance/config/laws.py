@@ -72,13 +72,40 @@ sqrt(g / z) of the fall; mass plays no part.
 """
 
 
+GRAVITY = 9.81
+LEAST_SHARE = 10.0 / (77.5 * GRAVITY)
+"""Of its weight that a robot keeps on every contact: 10 N on the 77.5 kg of the TORO-like one."""
+
+
 class ContactAssumptions(Strict):
-    """What a law believes of every contact: Coulomb friction, margins and force limits."""
+    """What a law believes of every contact: Coulomb friction, margins and force limits.
+
+    Every contact bears at least ``min_normal_force``, a share of the robot's weight, or
+    ``min_normal_force_N`` newtons if that is given.
+    """
 
     friction: Positive = 0.6
     cop_margin_m: NonNegative = 0.005
-    min_normal_force_N: NonNegative = 10.0
+    min_normal_force: Annotated[float, Field(ge=0, lt=1)] | None = None
+    min_normal_force_N: NonNegative | None = None
     max_normal_force_N: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_least_force(self) -> Self:
+        if self.min_normal_force is not None and self.min_normal_force_N is not None:
+            raise ValueError(
+                "min_normal_force (a share of the weight) and min_normal_force_N say the same "
+                "thing; give one of them"
+            )
+        return self
+
+    def least_normal_force(self, mass: float) -> float:
+        """The least normal force (N) of a contact of a robot of ``mass`` kg."""
+        if self.min_normal_force_N is not None:
+            return self.min_normal_force_N
+        share = LEAST_SHARE if self.min_normal_force is None else self.min_normal_force
+        # To a nanonewton, so that the order in which masses are added up does not show.
+        return round(share * GRAVITY * mass, 9)
 
 
 class WrenchQP(Strict):

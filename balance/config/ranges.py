@@ -15,19 +15,31 @@ from typing import Any
 
 import numpy as np
 
-from balance.errors import ConfigError
+from balance.errors import ConfigError, listed
 
 CUT_STD = 3.0  # a normal distribution is cut off this many standard deviations from its mean
 
 
-def draw_ranges(tree: Any, seed: int, key: str = "") -> Any:
-    """``tree`` with a number in place of every range."""
+def draw_ranges(tree: Any, seed: int) -> Any:
+    """``tree`` with a number in place of every range; an error lists all that are none."""
+    problems: list[str] = []
+    drawn = _drawn(tree, seed, "", problems)
+    if problems:
+        raise ConfigError(listed("ranges", problems) if len(problems) > 1 else problems[0])
+    return drawn
+
+
+def _drawn(tree: Any, seed: int, key: str, problems: list[str]) -> Any:
     if isinstance(tree, Mapping):
         if _is_range(tree):
-            return _draw(tree, seed, key)
-        return {name: draw_ranges(item, seed, _join(key, name)) for name, item in tree.items()}
+            try:
+                return _draw(tree, seed, key)
+            except ConfigError as error:
+                problems.append(str(error))
+                return None
+        return {k: _drawn(item, seed, _join(key, k), problems) for k, item in tree.items()}
     if isinstance(tree, list | tuple):
-        return [draw_ranges(item, seed, _join(key, index)) for index, item in enumerate(tree)]
+        return [_drawn(item, seed, _join(key, i), problems) for i, item in enumerate(tree)]
     return tree
 
 

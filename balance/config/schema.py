@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import re
 import types
 import typing
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar, Union
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from balance.errors import ConfigError, FileError, known_names
+from balance.config.yaml_reader import (
+    MAX_FILE_BYTES,
+    dump_yaml,
+    load_yaml_mapping,
+    parse_yaml,
+    read_text,
+    with_lists,
+)
+from balance.errors import ConfigError, known_names, listed
 
-MAX_FILE_BYTES = 4_000_000
-MAX_INTEGER = 2**63
-# Squares and products of a few numbers in this range neither overflow nor vanish.
-SMALLEST, LARGEST = 1e-30, 1e30
+__all__ = [
+    "MAX_FILE_BYTES",
+    "Strict",
+    "dump_yaml",
+    "load_yaml_mapping",
+    "parse_yaml",
+    "read_text",
+    "validate",
+]
 
 
 class Strict(BaseModel):
@@ -32,131 +41,19 @@ class Strict(BaseModel):
 T = TypeVar("T", bound=BaseModel)
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML's safe loader, but a key given twice is an error instead of the last one winning."""
+def validate(cls: type[T], value: object, source: str, problems: Sequence[str] = ()) -> T:
+    """``value`` as a ``cls``, or a :class:`ConfigError` that lists all its mistakes.
 
-
-def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    loader.flatten_mapping(node)
-    seen: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if not isinstance(key, str | int | float | bool):
-            raise yaml.constructor.ConstructorError(
-                None, None, f"key {key!r} is not plain text", key_node.start_mark
-            )
-        if key in seen:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"key '{key}' is given twice", key_node.start_mark
-            )
-        seen[key] = loader.construct_object(value_node, deep=True)
-    return seen
-
-
-def _no_plain_value(loader: _UniqueKeyLoader, node: yaml.Node) -> Any:
-    kind = node.tag.rpartition(":")[2]
-    raise yaml.constructor.ConstructorError(
-        None, None, f"a value of kind '{kind}' is not allowed here", node.start_mark
-    )
-
-
-def _integer(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> int:
-    value = int(loader.construct_yaml_int(node))
-    if abs(value) >= MAX_INTEGER:
-        raise yaml.constructor.ConstructorError(
-            None, None, f"a whole number of {value.bit_length()} bits is too large", node.start_mark
-        )
-    return value
-
-
-def _float(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> float:
-    value = float(loader.construct_yaml_float(node))
-    if math.isfinite(value) and value != 0.0 and not SMALLEST < abs(value) < LARGEST:
-        raise yaml.constructor.ConstructorError(
-            None,
-            None,
-            f"{value:g} is no physical quantity: sizes go from {SMALLEST:g} to {LARGEST:g}",
-            node.start_mark,
-        )
-    return value
-
-
-_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", _float)
-_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _integer)
-_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-# Only what a resolved config can hold again: numbers, text, true, false, null, lists and mappings.
-for _kind in ("binary", "timestamp", "omap", "pairs", "set"):
-    _UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _no_plain_value)
-# YAML 1.1 reads "1e-6" as text because it lacks a dot; people who write gains expect a number.
-_UniqueKeyLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$"),
-    list("-+0123456789"),
-)
-
-
-def parse_yaml(text: str, source: str) -> Any:
-    """The value of a YAML text; ``source`` names it in errors."""
-    try:
-        return yaml.load(text, Loader=_UniqueKeyLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{source}{where} is not valid YAML: {problem}") from None
-    except (RecursionError, ValueError) as error:
-        raise ConfigError(f"{source} cannot be read as YAML: {error}") from None
-
-
-def dump_yaml(value: Mapping[str, Any]) -> str:
-    """``value`` as YAML text, in its own order; lists of numbers stay on one line."""
-    return yaml.safe_dump(_with_lists(value), sort_keys=False, default_flow_style=None, width=100)
-
-
-def load_yaml_mapping(path: Path) -> dict[str, Any]:
-    """The mapping at the top of a YAML file."""
-    text = read_text(path)
-    value = parse_yaml(text, str(path))
-    if not isinstance(value, dict):
-        kind = (
-            "is empty"
-            if value is None
-            else f"holds {'a list' if isinstance(value, list) else repr(value)[:60]}"
-        )
-        raise ConfigError(f"{path} {kind}; its top level must be a mapping of keys to values")
-    return {str(key): item for key, item in value.items()}
-
-
-def read_text(path: Path) -> str:
-    """The text of a file of sane size, or one sentence about why not."""
-    try:
-        if path.is_dir():
-            raise FileError(f"{path} is a folder; a YAML file is needed")
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise FileError(f"{path} has {path.stat().st_size} bytes; at most {MAX_FILE_BYTES}")
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:  # a device does not tell its size
-            raise FileError(f"{path} does not end; at most {MAX_FILE_BYTES} bytes are read")
-        return content.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise FileError(f"{path} does not exist; check the path") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is not text in UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(f"{path} cannot be read: {reason}") from None
-
-
-def validate(cls: type[T], value: object, source: str) -> T:
-    """``value`` as a ``cls``, or a :class:`ConfigError` about its first mistake.
-
-    Types are taken strictly: neither "10" nor true is a number.
+    Types are taken strictly: neither "10" nor true is a number.  ``problems`` are mistakes that
+    were found before.
     """
     try:
-        return cls.model_validate(_with_tuples(value), strict=True)
+        valid = cls.model_validate(_with_tuples(value), strict=True)
     except ValidationError as error:
-        raise ConfigError(_sentence(cls, error, source)) from None
+        raise ConfigError(listed(source, [*problems, *_complaints(cls, error)])) from None
+    if problems:
+        raise ConfigError(listed(source, list(problems)))
+    return valid
 
 
 def _with_tuples(value: Any) -> Any:
@@ -165,15 +62,6 @@ def _with_tuples(value: Any) -> Any:
         return {key: _with_tuples(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return tuple(_with_tuples(item) for item in value)
-    return value
-
-
-def _with_lists(value: Any) -> Any:
-    """``value`` as YAML shows it."""
-    if isinstance(value, Mapping):
-        return {key: _with_lists(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [_with_lists(item) for item in value]
     return value
 
 
@@ -190,7 +78,8 @@ _KINDS = {
 }
 
 
-def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
+def _complaints(cls: type[BaseModel], error: ValidationError) -> list[str]:
+    """What is wrong, one clause for each key."""
     problems = error.errors(include_url=False)
     paths = [tuple(_yaml_path(cls, item["loc"], item["type"])) for item in problems]
     # An unknown key is usually the cause of a missing one: speak of it first.  Of a union that
@@ -202,37 +91,62 @@ def _sentence(cls: type[BaseModel], error: ValidationError, source: str) -> str:
             any(paths[i] == other[: len(paths[i])] != other for other in paths),
         ),
     )
-    first = problems[order[0]]
-    key = ".".join(str(part) for part in paths[order[0]])
-    if first["type"] == "extra_forbidden":
-        valid = _keys_at(cls, first["loc"][:-1])
-        sentence = f"{source}: unknown key '{key}'{known_names(str(first['loc'][-1]), valid)}"
-    elif first["type"] == "missing" and isinstance(first["loc"][-1], int):
-        values = _with_lists(first["input"])
+    told: list[tuple[int | str, ...]] = []
+    clauses: list[str] = []
+    for i in order:
+        if not any(_within(paths[i], other) for other in told):
+            told.append(paths[i])
+            clauses += _clauses(cls, problems[i], ".".join(map(str, paths[i])))
+    return clauses
+
+
+def _clauses(cls: type[BaseModel], problem: Any, key: str) -> list[str]:
+    """One of pydantic's complaints in our words; a check of several keys may have several."""
+    kind, loc, value = problem["type"], problem["loc"], with_lists(problem["input"])
+    context = problem.get("ctx", {})
+    if kind == "extra_forbidden":
+        return [f"unknown key '{key}'{known_names(str(loc[-1]), _keys_at(cls, loc[:-1]))}"]
+    if kind == "missing" and isinstance(loc[-1], int):
         parent, _, index = key.rpartition(".")
-        sentence = f"{source}: '{parent}' = {values}: value number {int(index) + 1} is missing"
-    elif first["type"] == "missing":
-        sentence = f"{source}: key '{key}' is missing"
-    elif first["type"] == "union_tag_not_found":
-        sentence = f"{source}: '{key}' needs a key {first['ctx']['discriminator']}"
-    elif first["type"] == "union_tag_invalid":
-        context = first["ctx"]
+        return [f"'{parent}' = {value}: value number {int(index) + 1} is missing"]
+    if kind == "missing":
+        return [f"key '{key}' is missing{_choices(_walk(cls, loc)[0])}"]
+    if kind == "union_tag_not_found":
+        tags = [_tag_of(model) for model in _walk(cls, loc)[0]]
+        valid = f"; valid: {', '.join(sorted(map(str, tags)))}"
+        return [f"'{key}' needs a key {context['discriminator']}{valid}"]
+    if kind == "union_tag_invalid":
         tag = str(context["discriminator"]).strip("'")
-        sentence = (
-            f"{source}: '{key}.{tag}' = '{context['tag']}' is unknown; "
+        names = [str(_tag_of(model)) for model in _walk(cls, loc)[0]]
+        hint = known_names(str(context["tag"]), names).partition("; valid")[0]
+        return [
+            f"'{key}.{tag}' = '{context['tag']}' is unknown{hint}; "
             f"valid: {context['expected_tags']}"
-        )
-    else:
-        message = _KINDS.get(first["type"], first["msg"].removeprefix("Value error, "))
-        if first["type"] == "too_short":
-            message = f"it needs at least {first['ctx']['min_length']} entry"
-        message = message.replace("Input should", "it must")
-        message = message[0].lower() + message[1:]
-        shown = repr(_with_lists(first["input"]))
-        at = f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "")
-        sentence = f"{source}: {at}: {message}" if key else f"{source}: {message}"
-    more = len({path for path in paths if not _within(path, paths[order[0]])})
-    return sentence + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
+        ]
+    shown = repr(value)
+    at = (f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "") + ": ") if key else ""
+    return [at + message for message in _messages(problem, context)]
+
+
+def _messages(problem: Any, context: Mapping[str, Any]) -> list[str]:
+    if problem["type"] == "too_short":
+        return [f"it needs at least {context['min_length']} entry"]
+    if problem["type"] == "value_error":
+        return [str(text) for text in context["error"].args]
+    message = str(_KINDS.get(problem["type"], problem["msg"]))
+    message = message.replace("Input should", "it must")
+    return [message[0].lower() + message[1:]]
+
+
+def _choices(annotations: list[Any]) -> str:
+    """What a missing value may be, where that is one of a few words."""
+    words = [
+        str(word)
+        for annotation in annotations
+        if typing.get_origin(annotation) is typing.Literal
+        for word in typing.get_args(annotation)
+    ]
+    return f"; valid: {', '.join(words)}" if words else ""
 
 
 def _within(path: tuple[int | str, ...], other: tuple[int | str, ...]) -> bool:

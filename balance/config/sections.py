@@ -5,8 +5,8 @@ A class in a registry may hold a pydantic class ``Config`` with its keys.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
 
@@ -30,7 +30,8 @@ class Sections:
     law: type[LawConfig]
     pushes: tuple[type[PushConfig], ...]
     plant: type[PlantConfig]
-    code: Mapping[str, UserCode]
+    code: Mapping[str, UserCode] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
     def fields(self) -> dict[str, Any]:
         """For each section its annotation and default, as pydantic takes them."""
@@ -46,16 +47,8 @@ class Sections:
             "plant": (Annotated[self.plant, SerializeAsAny()], self.plant()),
         }
 
-    def checked_code(self, given: object) -> dict[str, Any]:
-        """The key ``code`` of the experiment; refuses files other than the ``given`` ones."""
-        if isinstance(given, Mapping):
-            for reference, code in self.code.items():
-                if given.get(reference, code.sha256) != code.sha256:
-                    raise ConfigError(
-                        f"{code.file} is not the file that this experiment was made with (sha256 "
-                        f"{code.sha256[:12]}, not {str(given[reference])[:12]}); restore it, or "
-                        "remove 'code' to run the new one"
-                    )
+    def checked_code(self) -> dict[str, Any]:
+        """The key ``code`` of the experiment."""
         if not self.code:
             return {}
         return {"code": {name: code.sha256 for name, code in self.code.items()}}
@@ -68,18 +61,31 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
     ``code`` the keys of whatever is not ours are not looked at.
     """
     found: dict[str, UserCode] = {}
+    problems: list[str] = []
 
     def named(registry: Registry, section: object, key: str, base: type[B]) -> type[B]:
+        if not isinstance(section, Mapping):
+            return base
         tag = _TAGS[registry.kind]
-        name = section.get(tag) if isinstance(section, Mapping) else None
+        name = section.get(tag)
         if not isinstance(name, str):
+            if name is None:
+                valid = ", ".join(sorted(registry.names()))
+                problems.append(f"'{key}' needs a key '{tag}'; valid: {valid}")
+                return _unread(base)
             return base
         if not code and name not in registry.ours:
             return _unread(base)
-        behind = registry.find(name, f"{key}.{tag}")
+        try:
+            behind = registry.find(name, f"{key}.{tag}")
+            schema = section_schema(behind.target, name, tag, base)
+        except ConfigError as error:
+            problems.append(str(error))
+            return _unread(base)
         if behind.code is not None:
             found[name] = behind.code
-        return section_schema(behind.target, name, tag, base)
+            problems.extend(_other_file(behind.code, tree.get("code")))
+        return schema
 
     pushes, plant = tree.get("pushes"), tree.get("plant")
     items = pushes if isinstance(pushes, list | tuple) else ()
@@ -91,7 +97,18 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
         pushes=tuple(dict.fromkeys(kinds)),
         plant=PlantConfig if ours else named(ENGINES, plant, "plant", PlantConfig),
         code=found,
+        problems=tuple(problems),
     )
+
+
+def _other_file(code: UserCode, given: object) -> Iterator[str]:
+    """A complaint if ``code`` is not what the experiment says that it was made with."""
+    if isinstance(given, Mapping) and given.get(code.reference, code.sha256) != code.sha256:
+        yield (
+            f"{code.file} is not the file that this experiment was made with (sha256 "
+            f"{code.sha256[:12]}, not {str(given[code.reference])[:12]}); restore it, or remove "
+            "'code' to run the new one"
+        )
 
 
 _TAGS = {"law": "law", "push": "type", "engine": "engine"}
@@ -142,10 +159,14 @@ def _joined(name: str, tag: str, own: type[Any] | None, base: type[Any]) -> type
 
 
 def _unread(base: type[B]) -> type[B]:
-    """``base`` with whatever other keys there are."""
+    """``base`` with whatever other keys there are, and a name that may be missing."""
     name = f"Unread{base.__name__}"
     if name not in _JOINED:
-        _JOINED[name] = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
+        tags: dict[str, Any] = {
+            tag: (str, "") for tag in _TAGS.values() if tag in base.model_fields
+        }
+        allow = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
+        _JOINED[name] = create_model(name, __base__=allow, **tags)
     unread: type[B] = _JOINED[name]
     return unread
 

@@ -16,11 +16,11 @@ from pydantic import Field, model_validator
 
 from balance.config.axes import Axis
 from balance.config.dotted_keys import set_key
-from balance.config.experiment import find_config
-from balance.config.paths import data_folder
+from balance.config.experiment import shipped_config
+from balance.config.paths import data_folder, with_full_paths
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.values import Direction, Positive
-from balance.errors import BalanceError, ConfigError, FileError, known_names
+from balance.errors import BalanceError, ConfigError, FileError, known_names, listed
 
 MAX_ELEVATION_DEG = 80.0
 
@@ -133,7 +133,8 @@ class EnvelopeConfig(SearchConfig, StudyBase):
     )
 
 
-COMMANDS = {"parameters": "tune", "directions": "envelope", "axes": "sweep"}
+StudyKind = Literal["sweep", "envelope", "tune", "compare"]
+COMMANDS: dict[str, StudyKind] = {"parameters": "tune", "directions": "envelope", "axes": "sweep"}
 """The key by which a study's file is known, and what runs it; an envelope may have axes."""
 
 S = TypeVar("S", bound=StudyBase)
@@ -157,7 +158,7 @@ def find_study(path: str | Path) -> Path:
 def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | None = None) -> S:
     """The study in a YAML file, its experiment filled in, with dotted ``overrides`` on top."""
     path = find_study(path)
-    tree = load_yaml_mapping(path)
+    tree = with_full_paths(load_yaml_mapping(path), path.parent)
     source = str(path)
     command = next((command for key, command in COMMANDS.items() if key in tree), cls.command)
     if command != cls.command:
@@ -167,6 +168,7 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
     if not isinstance(changes, Mapping):
         raise ConfigError(f"{source}: 'set' = {changes!r}: it must be a mapping of dotted keys")
     tree["experiment"] = experiment
+    problems = []
     for key, value in [
         *((f"experiment.{key}", value) for key, value in changes.items()),
         *(overrides or {}).items(),
@@ -174,16 +176,18 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
         try:
             set_key(tree, key, value)
         except ConfigError as error:
-            raise ConfigError(f"{source}: {error}") from None
-    return validate(cls, tree, source)
+            problems.append(str(error))
+    if problems:
+        raise ConfigError(listed(source, problems))
+    return validate(cls, with_full_paths(tree), source)
 
 
 def _experiment(value: object, study: Path) -> dict[str, Any]:
     """The base experiment as a mapping, without what only describes a single run."""
     if isinstance(value, str):
         try:
-            beside = study.parent / value
-            tree = load_yaml_mapping(beside if beside.is_file() else find_config(value))
+            path = _named_experiment(value, study.parent)
+            tree = with_full_paths(load_yaml_mapping(path), path.parent)
         except (BalanceError, ValueError, OSError) as error:
             raise ConfigError(f"{study}: 'experiment': {error}") from None
     elif isinstance(value, Mapping):
@@ -194,3 +198,10 @@ def _experiment(value: object, study: Path) -> dict[str, Any]:
             "or an experiment itself"
         )
     return {key: item for key, item in tree.items() if key not in ("reference", "provenance")}
+
+
+def _named_experiment(name: str, folder: Path) -> Path:
+    """A path, relative to the study's ``folder``, or the name of a shipped config."""
+    beside = folder / name
+    is_path = beside.suffix in (".yaml", ".yml") or len(Path(name).parts) > 1
+    return beside if is_path or beside.is_file() else shipped_config(name)

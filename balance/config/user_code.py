@@ -8,15 +8,14 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from balance.config.paths import CODE_FILE
 from balance.errors import ConfigError, known_names
 
-_FILE = re.compile(r"^(?P<file>[^:*?\"<>|]+\.py):(?P<attribute>[A-Za-z_]\w*)$")
 _MODULE = re.compile(r"^(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<attribute>[A-Za-z_]\w*)$")
 
 
@@ -31,24 +30,12 @@ class UserCode:
 
 def is_reference(name: str) -> bool:
     """Whether a name says where its code is."""
-    return _FILE.match(name) is not None or _MODULE.match(name) is not None
-
-
-def absolute_references(value: Any, folder: Path) -> Any:
-    """``value`` with every ``file.py:Name`` in it relative to ``folder``, made absolute."""
-    if isinstance(value, Mapping):
-        return {key: absolute_references(item, folder) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [absolute_references(item, folder) for item in value]
-    found = _FILE.match(value) if isinstance(value, str) else None
-    if found is None:
-        return value
-    return f"{(folder / found['file']).resolve()}:{found['attribute']}"
+    return CODE_FILE.fullmatch(name) is not None or _MODULE.match(name) is not None
 
 
 def load_reference(reference: str, kind: str, key: str) -> tuple[Any, UserCode]:
     """What a reference names, and where it came from; one sentence if it cannot be had."""
-    found = _FILE.match(reference)
+    found = CODE_FILE.fullmatch(reference)
     where = f"'{key}' = '{reference}'"
     if found is not None:
         file = Path(found["file"])

@@ -17,6 +17,7 @@ from balance.control.parts.distribution import contact_cones
 from balance.control.parts.output import ControlStatus
 from balance.recordings.joint_stops import new_stops
 from balance.recordings.recording import Recording
+from balance.simulation.mismatch import modelled_mass
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.bool_]
@@ -39,7 +40,8 @@ def limiting_rows(recording: Recording) -> dict[str, Rows]:
     wrench_limited = (status & int(ControlStatus.WRENCH_LIMITED)) != 0
     if wrench_limited.any():
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-        cones = contact_cones(robot, recording.config.controller.contacts)
+        mass = modelled_mass(robot, recording.config)
+        cones = contact_cones(robot, recording.config.controller.contacts, mass)
         for index, (sole, cone) in enumerate(zip(robot.soles, cones, strict=True)):
             margins = recording.wrenches[:, index] @ cone.rows.T - cone.lower
             at_edge = (margins <= AT_LIMIT * weight) & wrench_limited[:, None]

@@ -53,6 +53,21 @@ def _with_mismatch(robot: Robot, config: ExperimentConfig) -> Robot:
     )
 
 
+def modelled_mass(robot: Robot, config: ExperimentConfig) -> float:
+    """Mass (kg) of the robot that the law has in mind, given the simulated ``robot``."""
+    mismatch = config.mismatch
+    if mismatch is None:
+        return robot.mass
+    masses = np.array([inertia.mass for inertia in robot.model.inertias])
+    if mismatch.payload is not None:
+        masses[_carrier(robot, mismatch.payload.body, "mismatch.payload")] -= (
+            mismatch.payload.mass_kg
+        )
+    for name, link in mismatch.links.items():
+        masses[_carrier(robot, name, "mismatch.links")] /= link.mass_scale
+    return float(masses[1:].sum() / mismatch.mass_scale)
+
+
 def _carrier(robot: Robot, body: str, key: str) -> int:
     """The joint that carries a body."""
     bodies = {f.name: f.parentJoint for f in robot.model.frames if f.type == pin.FrameType.BODY}

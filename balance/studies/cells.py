@@ -6,14 +6,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from balance.config import ExperimentConfig, parse_config
-from balance.errors import BalanceError
+from balance.config import ExperimentConfig, PlantConfig, parse_config
+from balance.errors import SHOWN_NAMES, BalanceError, Problems
 from balance.recordings.settling import check_time_to_judge
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
 from balance.studies.axes import Design
+
+if TYPE_CHECKING:
+    from balance.experiment import Experiment
 
 SHOWN = 60  # characters of a value in a message
 
@@ -37,22 +40,27 @@ def check_cells(
     robots: Sequence[Path],
     extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Raise an error that names the first cell that is not a valid experiment.
+    """Raise an error that lists what is wrong with the cells, each with the first that has it.
 
     The schema judges every cell; robot, bodies and joints are looked up once for all cells that
     differ only in numbers, because loading a robot takes longer than reading a config.
     """
     looked_up: set[str] = set()
+    problems = Problems(source)
     for index in range(len(design)):
         cell = design.cell(index)
         name = cell_source(source, index, cell.inputs)
-        config = parse_config(base, name, {**cell.overrides, **(extra or {})})
-        with about(name):
-            check_time_to_judge(config)
-        kind = json.dumps(_without_numbers(cell.overrides))
-        if kind not in looked_up:
-            looked_up.add(kind)
-            look_up(config, name, robots)
+        with problems.at(name):
+            config = parse_config(base, name, {**cell.overrides, **(extra or {})})
+            with about(name):
+                check_time_to_judge(config)
+            kind = json.dumps(_without_numbers(cell.overrides))
+            if kind not in looked_up:
+                looked_up.add(kind)
+                look_up(config, name, robots)
+        if len(problems) > SHOWN_NAMES:
+            break
+    problems.tell()
 
 
 def check_size(
@@ -71,12 +79,24 @@ def check_size(
         check_study_size(runs, kept, config, robot_of(config, robots))
 
 
-def look_up(config: ExperimentConfig, name: str, robots: Sequence[Path]) -> None:
-    """Raise an error that starts with ``name`` if robot, bodies or joints do not exist."""
+def look_up(config: ExperimentConfig, name: str, robots: Sequence[Path]) -> Experiment:
+    """The experiment, or an error that starts with ``name`` and lists what does not exist."""
     from balance.experiment import Experiment
 
-    with about(name):
-        Experiment(config, robots)
+    try:
+        return Experiment(config, robots)
+    except BalanceError as error:
+        problems = Problems(name)
+        for part, key, index in _parts(config):
+            with problems.at(name):
+                try:
+                    Experiment(part, robots)
+                except BalanceError as one:
+                    one.args = (f"{name}: {str(one).replace(f'{key}.0', f'{key}.{index}')}",)
+                    raise
+        problems.tell()
+        error.args = (f"{name}: {error}",)  # each part is well: they do not go together
+        raise
 
 
 @contextmanager
@@ -87,6 +107,29 @@ def about(name: str) -> Iterator[None]:
     except BalanceError as error:
         error.args = (f"{name}: {error}",)
         raise
+
+
+def _parts(config: ExperimentConfig) -> Iterator[tuple[ExperimentConfig, str, int]]:
+    """The experiment with one part of it at a time, each to be judged by itself.
+
+    With a part that is one of a list come the list's key and its place there.
+    """
+    sections = ("sensors", "estimator", "actuators", "mismatch", "ground")
+    bare: dict[str, Any] = {
+        **dict.fromkeys(sections),
+        "state": True,
+        "plant": PlantConfig(engine=config.plant.engine, step_s=config.plant.step_s),
+        "pushes": (),
+        "faults": (),
+    }
+    yield config.model_copy(update=bare), "", 0
+    for key in ("plant", *sections):
+        if getattr(config, key) is not None:
+            kept = {key: getattr(config, key), "state": config.state}
+            yield config.model_copy(update=bare | kept), "", 0
+    for key in ("pushes", "faults"):
+        for index, one in enumerate(getattr(config, key)):
+            yield config.model_copy(update=bare | {key: (one,)}), key, index
 
 
 def _without_numbers(value: Any) -> Any:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from balance.config import parse_config
+from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells, check_size
+from balance.studies.columns import check_metrics
 from balance.studies.figures import dimensions
 from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.summary import sweep_summary
@@ -42,6 +43,9 @@ class Sweep:
         self.design = make_design(config.axes, source)
         check_size(config.experiment, self.design, source, robots, *self._extent())
         check_cells(config.experiment, self.design, source, robots)
+        check_metrics(
+            [config.metric], self._experiment(0), source, robots, ["cell", *self._inputs()]
+        )
         beyond = [i for i in config.recordings.cells if i >= len(self.design)]
         if beyond:
             raise ConfigError(
@@ -85,10 +89,19 @@ class Sweep:
                 return self._task(index)
         return None
 
-    def _task(self, index: int) -> Task:
+    def _experiment(self, index: int) -> ExperimentConfig:
         cell = self.design.cell(index)
         source = cell_source(self._source, index, cell.inputs)
-        config = parse_config(self.config.experiment, source, cell.overrides)
+        return parse_config(self.config.experiment, source, cell.overrides)
+
+    def _inputs(self) -> list[str]:
+        """Columns of what is varied, where that is a number."""
+        inputs = self.design.cell(0).inputs
+        return [f"input.{name}" for name, x in inputs.items() if isinstance(x, int | float)]
+
+    def _task(self, index: int) -> Task:
+        source = cell_source(self._source, index, self.design.cell(index).inputs)
+        config = self._experiment(index)
         kept = OUTCOMES if index in self.config.recordings.cells else ()
         return Task(
             key=str(index),

@@ -24,10 +24,10 @@ from law_samples import (
 from numpy.typing import NDArray
 from reordered_robot import reordered_toro
 
-from balance.config import LAWS, gain_matrix
+from balance.config import LAWS, ContactAssumptions, gain_matrix, load_config
 from balance.control import ControlStatus, make_controller
 from balance.control.parts.distribution import contact_cones
-from balance.errors import RobotError
+from balance.errors import ConfigError, RobotError
 from balance.experiment import run
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
@@ -111,6 +111,51 @@ def with_knees(robot: Robot) -> Robot:
 @pytest.mark.parametrize("robot", ["talos", "icub", "g1"])
 def test_rest_holds_gravity_on_any_robot(case: str, robot: str) -> None:
     assert_gravity_is_held(case, f"{robot}_push")
+
+
+def lightened(robot: Robot, mass: float) -> Robot:
+    """The same robot of ``mass`` kg."""
+    model = robot.model.copy()
+    for joint in range(1, model.njoints):
+        inertia = model.inertias[joint]
+        scale = mass / robot.mass
+        model.inertias[joint] = pin.Inertia(
+            scale * inertia.mass, inertia.lever, scale * inertia.inertia
+        )
+    return dataclasses.replace(robot, model=model, mass=float(pin.computeTotalMass(model)))
+
+
+@every_law
+def test_robot_of_any_weight_stands_on_the_default_contacts(case: str, toro: Robot) -> None:
+    """10 N on each sole would be more than 1.5 kg weigh."""
+    light = lightened(toro, 1.5)
+    keys = {"controller": CASES[case], "pushes": [], "reference": None}
+    config = load_config("toro_push", keys)
+    zero = np.zeros(light.model.nv)
+    output = make_controller(config, light).step(light.q_nominal, zero, 0.0)
+    assert output.status & ~ControlStatus.OTHER_SOLVER == ControlStatus.OK
+    held = wrench_at_com(light, light.q_nominal, output.wrenches)
+    expected = [0.0, 0.0, 1.5 * 9.81, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(held, expected, rtol=0, atol=MET * 1.5 * 9.81)
+    path = simulate(config, light, np.zeros(3), 200)
+    np.testing.assert_allclose(path[-1], light.q_nominal, rtol=0, atol=1e-3)  # m or rad
+
+
+def test_least_normal_force_is_ten_newtons_on_the_toro_like_robot(toro: Robot) -> None:
+    """To the last bit, so that results stay what they were; elsewhere it goes with the weight."""
+    assumed = ContactAssumptions()
+    assert assumed.least_normal_force(toro.mass) == 10.0
+    assert assumed.least_normal_force(0.1 * toro.mass) == pytest.approx(1.0, rel=1e-9)
+    half = ContactAssumptions(min_normal_force=0.01)
+    assert half.least_normal_force(10.0) == pytest.approx(0.01 * 10.0 * 9.81, rel=1e-9)
+    assert ContactAssumptions(min_normal_force_N=3.0).least_normal_force(10.0) == 3.0
+
+
+@every_law
+def test_least_forces_beyond_the_weight_are_refused(case: str, toro: Robot) -> None:
+    keys = {"controller": {**CASES[case], "contacts": {"min_normal_force_N": 10.0}}}
+    with pytest.raises(ConfigError, match=r"'controller.contacts.min_normal_force_N' = 10 .*weigh"):
+        make_controller(load_config("toro_push", keys), lightened(toro, 1.5))
 
 
 @every_law

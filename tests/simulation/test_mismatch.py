@@ -14,7 +14,7 @@ from balance.dynamics.checks import symmetrise
 from balance.errors import ConfigError
 from balance.robots import Robot, load_robot
 from balance.robots.stance import robot_of
-from balance.simulation.mismatch import simulated_robot
+from balance.simulation.mismatch import modelled_mass, simulated_robot
 
 Array = NDArray[np.float64]
 
@@ -42,6 +42,19 @@ def test_mass_scale_scales_the_mass_matrix_and_leaves_the_com(toro: Robot) -> No
     np.testing.assert_allclose(mass_matrix(heavy, q), 1.05 * mass_matrix(toro, q), atol=ROUNDING)
     np.testing.assert_allclose(heavy.com(q), toro.com(q), atol=1e-12)
     assert heavy.mass == pytest.approx(1.05 * toro.mass)
+
+
+def test_mass_that_the_law_has_in_mind_follows_from_the_simulated_robot(toro: Robot) -> None:
+    """The least normal force goes by it: a share of the weight that the law knows of."""
+    mismatch = {
+        "mass_scale": 1.05,
+        "links": {"trunk": {"mass_scale": 0.8}, "left_hand": {"mass_scale": 2.0}},
+        "payload": {"body": "left_hand", "mass_kg": 4.0},
+    }
+    config = load_config("toro_push", {"mismatch": mismatch})
+    simulated = simulated_robot(toro, config)
+    assert abs(simulated.mass - toro.mass) > 1.0
+    assert modelled_mass(simulated, config) == pytest.approx(toro.mass, rel=1e-12)
 
 
 def test_inertia_scale_leaves_masses_and_adds_rotational_energy(toro: Robot) -> None:

@@ -1,4 +1,4 @@
-"""The commands about one experiment: run, plot, robots, check, schema, theory."""
+"""The commands about one experiment: run, plot, robots, theory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
-    for command in (run, plot, robots, check, schema, theory):
+    for command in (run, plot, robots, theory):
         app.command()(command)
 
 
@@ -123,34 +123,6 @@ def robots(robots: RobotsOption = None) -> None:
     from balance.app.terminal import console, robot_table
 
     console.print(robot_table(robots or []))
-
-
-def check(config: ConfigArgument, set_: SetOption = None, robots: RobotsOption = None) -> None:
-    """Validate a config, its robot, bodies and joints, without running it."""
-    from balance.app.terminal import console
-    from balance.config import find_config, load_config, parse_overrides
-    from balance.experiment import Experiment
-
-    path = find_config(config)
-    loaded = load_config(path, parse_overrides(set_ or []))
-    with about(path):
-        experiment = Experiment(loaded, robots or [])
-    impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
-    console.print(
-        f"{path}: valid; robot {experiment.robot.name}, law {experiment.config.controller.law}, "
-        f"{experiment.config.duration_s:g} s, {impulses}",
-        highlight=False,
-        soft_wrap=True,
-    )
-
-
-def schema() -> None:
-    """Print the JSON schema of the experiment YAML."""
-    import json
-
-    from balance.config import ExperimentConfig
-
-    print(json.dumps(ExperimentConfig.model_json_schema(), indent=2))
 
 
 def theory(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pinocchio as pin
+
 from balance.config import ContactAssumptions, WrenchQP
 from balance.control.qp import make_solver
 from balance.control.qp.wrenches import WrenchDistribution
@@ -11,15 +14,21 @@ from balance.robots.contact_points import surface_cone
 from balance.robots.contacts import WrenchCone, friction_pyramid
 
 
-def contact_cones(robot: Robot, contacts: ContactAssumptions) -> list[WrenchCone]:
-    """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone."""
+def contact_cones(
+    robot: Robot, contacts: ContactAssumptions, mass: float | None = None
+) -> list[WrenchCone]:
+    """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone.
+
+    ``mass`` (kg) is what the law takes the robot's for, if that is not the robot's own.
+    """
+    least = contacts.least_normal_force(robot.mass if mass is None else mass)
     try:
         return [
             surface_cone(
                 surface,
                 friction_pyramid(contacts.friction),
                 cop_margin=contacts.cop_margin_m,
-                min_normal_force=contacts.min_normal_force_N,
+                min_normal_force=least,
                 max_normal_force=contacts.max_normal_force_N,
             )
             for surface in robot.soles
@@ -36,6 +45,7 @@ def make_distribution(
         raise RobotError(
             f"robot '{robot.name}' has no contact surface; give it at least one under 'soles'"
         )
+    _check_weight(robot, contacts)
     try:
         solver = make_solver(qp.solver)
     except QPError as error:
@@ -49,3 +59,20 @@ def make_distribution(
         angular_weight=qp.angular_weight,
         regularisation=qp.regularisation,
     )
+
+
+def _check_weight(robot: Robot, contacts: ContactAssumptions) -> None:
+    """Refuse least forces that, all together, push the robot off the ground."""
+    least = contacts.least_normal_force(robot.mass)
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    up = sum(max(0.0, float(sole.pose(data).rotation[2, 2])) for sole in robot.soles)
+    weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+    if least * up >= weight:
+        key = "min_normal_force" if contacts.min_normal_force_N is None else "min_normal_force_N"
+        raise ConfigError(
+            f"'controller.contacts.{key}' = {getattr(contacts, key):g} makes each of "
+            f"{len(robot.soles)} contacts bear at least {least:.4g} N, together more than the "
+            f"{weight:.4g} N that robot '{robot.name}' weighs; lower it, or leave it out for a "
+            "share of the weight"
+        )

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from balance.config import parse_config
-from balance.config.tuning import TuneConfig
-from balance.errors import FileError
+from balance.config.tuning import GOALS, TuneConfig
+from balance.errors import FileError, Problems
 from balance.recordings.settling import UntilSettled
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
 from balance.studies.cells import look_up
+from balance.studies.columns import check_metrics
 from balance.studies.directions import headings
 from balance.studies.store import Row, StudyFolder, write_atomically
 from balance.studies.table import write_table
@@ -60,9 +61,15 @@ class Tuning:
         self.robot = robot_of(base, robots)
         self.plan = Plan(config, self.robot, source)
         check_study_size(config.trials * len(self.plan.faced), 0, base, self.robot)
+        problems = Problems(source)
         for case in (*config.pushes, *config.validation.pushes):
             where = f"{source}: push '{case.name}'"
-            look_up(parse_config(config.experiment, where, case.set), where, robots)
+            with problems.at(where):
+                look_up(parse_config(config.experiment, where, case.set), where, robots)
+        with problems.at(source):
+            metrics = [one.metric for one in (*config.objectives, *config.bounds)]
+            check_metrics(metrics, base, source, robots, GOALS)
+        problems.tell()
         check_envelope(config, source, robots)
         if config.storage:
             open_storage(config.storage)
