@@ -14,7 +14,7 @@ from balance.app.live.safe_names import safe_child
 from balance.app.live.stage import Theme
 from balance.config import ExperimentConfig
 from balance.errors import FileError, InputError
-from balance.experiment import Experiment
+from balance.experiment import Experiment, Log
 from balance.recordings.recording import Recording
 from balance.recordings.results import config_text, free_folder, save_recording
 from balance.simulation.plants.render import render_recording
@@ -31,7 +31,10 @@ def recording_of(snapshot: Snapshot) -> Recording:
     experiment = Experiment(snapshot.config, snapshot.robot_folders)
     if snapshot.config.state == "estimated":
         # The errors of the estimate stay in the physics process; the repetition has the same.
-        return experiment.run()
+        again = Log(snapshot.config, experiment.robot)
+        while again.rows < snapshot.rows and not experiment.advance(again):
+            pass
+        return again.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
     log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
     log.rows = snapshot.rows
     return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
