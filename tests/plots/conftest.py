@@ -32,7 +32,7 @@ def talos() -> Recording:
     """Another robot, and a shorter run."""
     overrides: dict[str, Any] = {
         "robot": "talos",
-        "duration_s": 0.3,
+        "duration_s": 0.35,
         "pushes.0.body": "base_link",
         "pushes.0.time_s": 0.05,
     }

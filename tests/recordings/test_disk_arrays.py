@@ -72,7 +72,7 @@ def test_a_log_that_was_written_in_chunks_reads_back_whole(
 ) -> None:
     monkeypatch.setattr(disk_arrays, "CHUNK_ROWS", 200)
     save_recording(recordings[1], tmp_path / "run")
-    assert pq.ParquetFile(tmp_path / "run" / "log.parquet").num_row_groups == 3
+    assert pq.ParquetFile(tmp_path / "run" / "log.parquet").num_row_groups == 4
     back = load_recording(tmp_path / "run")
     for name in NAMES:
         np.testing.assert_array_equal(getattr(back, name), getattr(recordings[0], name))

@@ -76,7 +76,7 @@ def test_law_uses_the_modelled_robot_and_the_plant_the_true_one() -> None:
 def test_delay_shifts_what_the_law_sees() -> None:
     """The response to a push begins as many periods later as the readings are old."""
     push = {"type": "impulse", "direction": [0, 1, 0], "time_s": 0.005, "impulse_Ns": 5.0}
-    base = {"duration_s": 0.02, "pushes": [{**push, "duration_s": 0.0}]}
+    base = {"duration_s": 0.26, "pushes": [{**push, "duration_s": 0.0}]}
     quiet = run(load_config("toro_push", {**base, "pushes": []})).torques
 
     def first_response(delay: float) -> int:

@@ -1,4 +1,4 @@
-"""Small studies for tests: a fifth of a second of the TORO-like robot, gently pushed."""
+"""Small studies for tests: a third of a second of the TORO-like robot, gently pushed."""
 
 from __future__ import annotations
 

@@ -236,3 +236,20 @@ def test_bad_envelopes_are_one_clear_sentence(
         envelope_of(file, **changes)
     assert sentence in str(caught.value)
     assert str(caught.value).startswith(str(file))
+
+
+def test_a_limit_does_not_depend_on_the_configured_duration(file: Path, tmp_path: Path) -> None:
+    """At half a second the robot still sways, at twelve it has long been at rest."""
+    search = {"start": 0.3, "largest": 0.3, "tolerance": 0.3, "criteria": ["recovered"]}
+    found = []
+    for duration in (0.5, 12.0):
+        changes = {"axes": [], "directions": {"count": 1}, "experiment__duration_s": duration}
+        envelope = envelope_of(file, **changes, **search)
+        task = envelope.next_task()
+        assert task is not None
+        row = envelope.row(task, execute(task))
+        envelope.take(row)
+        assert envelope.next_task() is None
+        found.append((row["outcome"], row["simulated_s"], envelope.results()[0].limits))
+    assert found[0] == found[1]
+    assert found[0][0] == "recovered" and found[0][1] > 0.5

@@ -209,4 +209,4 @@ def test_the_recording_of_a_kept_cell_can_be_loaded(sweep_file: Path, tmp_path: 
     assert [path.name for path in (tmp_path / "out" / "recordings").iterdir()] == ["1"]
     recording = load_recording(tmp_path / "out" / "recordings" / "1")
     assert recording.config.plant.friction == 0.5
-    assert recording.time.size == 100
+    assert recording.time.size == 300

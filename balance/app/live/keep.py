@@ -36,8 +36,8 @@ def recording_of(snapshot: Snapshot) -> Recording:
         # The errors of the estimate stay in the physics process; the repetition has the same.
         log = Log(snapshot.config, experiment.robot)
         with threadpool_limits(1):  # as in a run, to the last bit
-            while log.rows < snapshot.rows:
-                experiment.advance(log)
+            while log.rows < snapshot.rows and not experiment.advance(log):
+                pass
     else:
         log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
         log.rows = snapshot.rows

@@ -45,7 +45,7 @@ def test_a_saved_config_gives_the_same_run(tmp_path: Path) -> None:
     path = save_config(taken, tmp_path, "mine")
     assert path.read_text().startswith("# A session of the live lab: 1 pushes.")
     again = balance.run(balance.load_config(path))
-    assert np.array_equal(again.q, taken.log.q[: taken.rows])
+    assert np.array_equal(again.q[: taken.rows], taken.log.q[: taken.rows])
     assert save_config(taken, tmp_path, "mine") == tmp_path / "mine-2.yaml"
 
 

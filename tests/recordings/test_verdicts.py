@@ -24,7 +24,7 @@ from balance.recordings.reference import published
 from balance.recordings.settling import UntilSettled, last_event_s, longest_run_s
 from balance.recordings.verdict import Cause, EndKind, Outcome, RunEnd, aborted
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 KNEE = "left_knee"
 
 
