@@ -18,6 +18,7 @@ from balance.config.paths import data_folder
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
+from balance.robots.contact_points import along_a_line
 from balance.robots.contacts import POINT_RADIUS_M, ContactSurface
 from balance.robots.model import body_frame, joint_id, read_model, turn_base
 
@@ -106,7 +107,8 @@ class RobotFile(Strict):
 class Robot:
     """A floating-base robot that can be balanced.
 
-    ``model`` has a free-flyer root; ``q_nominal`` stands on level soles on the ground plane z = 0;
+    ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
+    on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
     kg.
     """
@@ -144,7 +146,8 @@ class Robot:
         """A posture near ``q_start`` with level soles; see :mod:`balance.dynamics.standing`."""
         soles = [(sole.frame_id, sole.placement) for sole in self.soles]
         start = self.q_nominal if q_start is None else q_start
-        return standing_posture(self.model, soles, start, **conditions)
+        held = [sole.held for sole in self.soles]
+        return standing_posture(self.model, soles, start, held_components=held, **conditions)
 
     def height(self) -> float:
         """Distance (m) from the lowest to the highest visual shape with all joints at zero."""
@@ -272,7 +275,8 @@ def _surface(model: pin.Model, name: str, sole: SoleFile, key: str) -> ContactSu
     if not sole.points:
         half_length, half_width = (0.5 * (side or 0.0) for side in (sole.length, sole.width))
         return ContactSurface(name, sole.frame, index, placement, half_length, half_width)
-    points = np.array(sole.points)
+    points, R = along_a_line(np.array(sole.points))
+    placement = placement * pin.SE3(R, np.zeros(3))
     low, high = points.min(axis=0), points.max(axis=0)
     centre = 0.5 * (low + high)
     placement = placement * pin.SE3(np.eye(3), np.append(centre, 0.0))
@@ -307,6 +311,7 @@ def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurf
         model,
         [(sole.frame_id, sole.placement) for sole in soles],
         q,
+        held_components=[sole.held for sole in soles],
         com_xy=np.array(spec.stand.com_offset),
         base_height=spec.stand.base_height,
         base_rotation=R_WB,
@@ -323,7 +328,7 @@ def _sole_poses(model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]) -
 def _check_level(robot: Robot) -> None:
     poses = _sole_poses(robot.model, robot.q_nominal, robot.soles)
     for sole, pose in zip(robot.soles, poses, strict=True):
-        tilt = float(np.arccos(np.clip(pose.rotation[2, 2], -1.0, 1.0)))
+        tilt = float(np.arccos(np.clip(sole.axes(pose.rotation)[2, 2], -1.0, 1.0)))
         height = float(pose.translation[2])
         if tilt > LEVEL_TOLERANCE_RAD or abs(height) > LEVEL_TOLERANCE_M:
             raise RobotError(

@@ -10,13 +10,12 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
 
 from balance.config import CaptureLaw, ExperimentConfig
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.limits import JointLimits
 from balance.control.capture.polygon import SupportPolygon
-from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
@@ -71,6 +70,7 @@ class CaptureController(TaskLaw):
             raise ConfigError(f"controller.law is '{law.law}'; this needs 'capture'")
         super().__init__(law, robot, {}, {}, law.contact_damping)
         self.law = law
+        self._check_freedom({"its momentum": self.body.A})
         self.weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
         self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
@@ -155,9 +155,10 @@ class CaptureController(TaskLaw):
         n_y, n = free.n_y, free.n_x + 1
         x = np.zeros(n)
         # With the whole lean the share is no unknown.
-        _, x[:n_y], failed = dposv(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
-        if failed:
+        y = minimiser(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
+        if y is None:
             return None
+        x[:n_y] = y
         torques, wrenches = free.forces(x[:-1])
         C, d = self.joint_limits.rows(free, body.q[7:], body.v[6:])
         kept = self.limits.margins(wrenches, torques).min() >= 0.0

@@ -7,7 +7,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from balance.errors import ConfigError
 from balance.robots import Robot
+from balance.robots.contacts import spans_area
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,12 @@ class SupportPolygon:
         corners = _ground_corners(robot, margin)
         self.vertices = np.empty((0, 2))
         if len(corners):
+            if not spans_area(corners):
+                raise ConfigError(
+                    f"controller.law = capture: the contacts of robot '{robot.name}' on the ground "
+                    "lie on one line, so that there is no support polygon in which the centre of "
+                    "pressure could move; take another law, or more contacts"
+                )
             self.vertices = corners[ConvexHull(corners).vertices]
         self._sides = np.roll(self.vertices, -1, axis=0) - self.vertices
         self._square_lengths = (self._sides**2).sum(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from balance.config import Plant as PlantConfig
-from balance.errors import ConfigError, MissingExtraError
+from balance.errors import MissingExtraError
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.interface import BodyImpulse, Plant
@@ -13,12 +13,6 @@ __all__ = ["BodyImpulse", "Plant", "make_plant"]
 
 def make_plant(config: PlantConfig, robot: Robot, ground: GroundMotion | None = None) -> Plant:
     """The simulated robot that ``config`` describes, on ground that moves or rests."""
-    for surface in robot.soles if config.contact == "welded" else ():
-        if not surface.has_area:
-            raise ConfigError(
-                f"plant.contact = welded: '{surface.name}' of robot '{robot.name}' touches with "
-                "points that span no area, about which it may turn; take hard or soft"
-            )
     if config.engine == "mujoco":
         try:
             from balance.simulation.plants.mujoco_plant import MujocoPlant
