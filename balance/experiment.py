@@ -81,7 +81,8 @@ class Experiment:
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
-            self.plant = BookkeepingPlant(self.plant, self.robot, config.plant.torque_limits)
+            limited = config.plant.torque_limits
+            self.plant = BookkeepingPlant(self.plant, self.robot, limited, self.ground)
         if config.faults:
             friction = config.plant.friction
             self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)

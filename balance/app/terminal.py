@@ -18,6 +18,7 @@ from balance.experiment import Progress as ProgressCallback
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
 from balance.robots import load_robot, robot_files
+from balance.robots.contacts import ContactSurface
 
 SHOWN_PUSHES = 4
 PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
@@ -141,11 +142,7 @@ def robot_table(folders: Sequence[Path]) -> Table:
     for name, path in sorted(robot_files(folders).items()):
         try:
             robot = load_robot(path)
-            soles = {
-                f"{2 * s.half_length:.3f} x {2 * s.half_width:.3f}"
-                + (f" with {len(s.points)} points" if s.points else "")
-                for s in robot.soles
-            }
+            soles = {_shape(sole) for sole in robot.soles}
             table.add_row(
                 name,
                 f"{robot.mass:.1f}",
@@ -158,3 +155,11 @@ def robot_table(folders: Sequence[Path]) -> Table:
         except BalanceError as error:
             table.add_row(name, *[""] * 5, escape(str(error)), style="red")
     return table
+
+
+def _shape(sole: ContactSurface) -> str:
+    """What a sole touches with, in words."""
+    size = f"{2 * sole.half_length:.3f} x {2 * sole.half_width:.3f}"
+    if len(sole.points) == 1:
+        return "one point"
+    return f"{size} with {len(sole.points)} points" if sole.points else size

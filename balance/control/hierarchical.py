@@ -63,7 +63,7 @@ class HierarchicalController(TaskLaw):
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
         self.method, self.priorities = law.method, law.priorities
-        self._hold_contacts = "contacts" in law.priorities[0]
+        self.holds_contacts = "contacts" in law.priorities[0]
         motion = [
             name
             for level in law.priorities
@@ -77,7 +77,7 @@ class HierarchicalController(TaskLaw):
     def solve(self, desired: Desired) -> Answer | None:
         """The solution of all levels at the current state of ``self.body``."""
         free = FreeMotion(
-            self.body.equations(), self.force_metric, hold_contacts=self._hold_contacts
+            self.body.equations(), self.force_metric, hold_contacts=self.holds_contacts
         )
         levels = self._levels(free, desired)
         hierarchy = Hierarchy(levels, free.n_x)
@@ -93,7 +93,7 @@ class HierarchicalController(TaskLaw):
         nearest = self.distribution.solve(self.body.G, self.body.G.dot(wrenches))
         if nearest.status is not QPStatus.SOLVED:
             return None
-        projected = nearest.wrenches.ravel()
+        projected = nearest.stacked
         held = Level(free.F, projected - free.f_0)
         x = Hierarchy([held, *levels], free.n_x).project()
         return Answer(free.forces(x)[0], projected, wrenches)
@@ -107,7 +107,7 @@ class HierarchicalController(TaskLaw):
         parts = {name: (B[part], c[part]) for name, part in self._parts.items()}
         parts["forces"] = (np.eye(free.n_x)[free.n_y :], np.zeros(free.n_z))
         parts["torques"] = (free.T, -free.tau_0)
-        if not self._hold_contacts:
+        if not self.holds_contacts:
             J = np.zeros((len(equations.J), free.n_x))
             J[:, : free.n_y] = equations.J
             parts["contacts"] = (J, -equations.drift)

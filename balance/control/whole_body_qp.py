@@ -7,12 +7,11 @@ from typing import Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.linalg.lapack import dposv
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.config.tasks import FrameTask, check_weights
 from balance.config.values import Positive
-from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
@@ -76,9 +75,10 @@ class WholeBodyController(TaskLaw):
         """The minimiser of the program above."""
         free, H_y, g_y = self._cost(desired)
         x = np.zeros(free.n_x)
-        _, x[: free.n_y], failed = dposv(H_y, g_y)
-        if failed:
+        y = minimiser(H_y, g_y)
+        if y is None:
             return None
+        x[: free.n_y] = y
         torques, wrenches = self._forces(free, x)
         margins = self.limits.margins(wrenches, torques)
         if margins[margins.argmin()] >= 0.0:

@@ -41,6 +41,8 @@ class _Target:
     """What is asked for, with everything that the iteration needs to evaluate it."""
 
     soles: tuple[Sole, ...]
+    held: tuple[int, ...]
+    """How many components of each sole's pose are conditions."""
     placements: tuple[pin.SE3, ...]
     com_xy: Array
     base_height: float | None
@@ -57,6 +59,7 @@ def standing_posture(
     sole_heights: ArrayLike = 0.0,
     sole_placements: Sequence[pin.SE3] | None = None,
     held: Sequence[str] = (),
+    held_components: Sequence[Sequence[int]] | None = None,
 ) -> Array:
     """Configuration near ``q_start`` that stands with every sole flat.
 
@@ -77,6 +80,9 @@ def standing_posture(
             on level planes.
         held: names of leg joints that keep their angle of ``q_start``; one knee fixes the height
             of the base just as ``base_height`` does.
+        held_components: what each sole holds of (position, rotation): all six components if not
+            given, three for a point, whose body may have any orientation, five for points on the x
+            axis, about which it may turn.
 
     Returns:
         The configuration (nq); every condition holds to 1e-11 m or rad, within the joint limits.
@@ -98,13 +104,17 @@ def standing_posture(
 
     data = model.createData()
     placements = _sole_placements(model, data, soles, q)
-    wanted = _wanted_placements(placements, sole_heights, sole_placements)
+    sizes = tuple(6 for _ in soles)
+    if held_components is not None:
+        sizes = tuple(len(components) for components in held_components)
+    wanted = _wanted_placements(placements, sizes, sole_heights, sole_placements)
     # The start stands on the mean plane, so that the base height of q_start does not matter.
     q[2] += np.mean([X.translation[2] for X in wanted])
     q[2] -= np.mean([X.translation[2] for X in placements])
     centre = np.mean([X.translation[:2] for X in wanted], axis=0)
     target = _Target(
         soles=tuple(soles),
+        held=sizes,
         placements=tuple(wanted),
         com_xy=centre if com_xy is None else check_vector("com_xy", com_xy, 2),
         base_height=base_height,
@@ -153,16 +163,25 @@ def _check_distances(model: pin.Model, target: _Target) -> None:
 
 
 def _conditions(model: pin.Model, data: pin.Data, target: _Target, q: Array) -> tuple[Array, Array]:
-    """Residual of every condition and its Jacobian: soles (6 each), CoM x, y, base height."""
+    """Residual of every condition and its Jacobian: soles (6, 5 or 3), CoM x, y, base height."""
     J_com = pin.jacobianCenterOfMass(model, data, q)
     pin.computeJointJacobians(model, data, q)
     placements = _sole_placements(model, data, target.soles, q)
     residuals, rows = [], []
-    for (frame, X_LF), X_WF, X_WT in zip(target.soles, placements, target.placements, strict=True):
+    for (frame, X_LF), size, X_WF, X_WT in zip(
+        target.soles, target.held, placements, target.placements, strict=True
+    ):
         X_TF = X_WT.actInv(X_WF)
         J_L = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL)
-        residuals.append(pin.log6(X_TF).vector)
-        rows.append(pin.Jlog6(X_TF) @ X_LF.toActionMatrixInverse() @ J_L)
+        if size == 6:
+            residuals.append(pin.log6(X_TF).vector)
+            rows.append(pin.Jlog6(X_TF) @ X_LF.toActionMatrixInverse() @ J_L)
+        else:
+            # The centre, then, of points on a line, that its direction x has no y and z.
+            R, J_F = X_TF.rotation, X_LF.toActionMatrixInverse() @ J_L
+            residuals.append(np.concatenate([X_TF.translation, R[1:, 0]])[:size])
+            turned = R @ -pin.skew(np.array([1.0, 0.0, 0.0])) @ J_F[3:]
+            rows.append(np.concatenate([R @ J_F[:3], turned[1:]])[:size])
     residuals.append(data.com[0][:2] - target.com_xy)
     rows.append(J_com[:2])
     if target.base_height is not None:
@@ -181,7 +200,10 @@ def _sole_placements(
 
 
 def _wanted_placements(
-    at_start: Sequence[pin.SE3], heights: ArrayLike, requested: Sequence[pin.SE3] | None
+    at_start: Sequence[pin.SE3],
+    sizes: Sequence[int],
+    heights: ArrayLike,
+    requested: Sequence[pin.SE3] | None,
 ) -> list[pin.SE3]:
     """The requested placements of the soles, or else those at the start, put on level planes."""
     if requested is not None:
@@ -194,13 +216,16 @@ def _wanted_placements(
     if each.ndim == 0:
         each = np.repeat(each, len(at_start))
     each = check_vector("sole_heights", each, len(at_start))
-    return [_levelled(X_WF, height) for X_WF, height in zip(at_start, each, strict=True)]
+    return [
+        _levelled(X_WF, size, height)
+        for X_WF, size, height in zip(at_start, sizes, each, strict=True)
+    ]
 
 
-def _levelled(X_WF: pin.SE3, height: float) -> pin.SE3:
+def _levelled(X_WF: pin.SE3, size: int, height: float) -> pin.SE3:
     """The nearest placement flat on the plane z = ``height``: same x, y and heading."""
     R = X_WF.rotation
-    if R[2, 2] <= 0.1:
+    if size == 6 and R[2, 2] <= 0.1:
         raise InputError(
             f"a sole's z axis has the upward component {R[2, 2]:.3f} at q_start; it must point up "
             "(towards 1), so check the sole's local placement and base_rotation"
@@ -279,14 +304,14 @@ def _failure(model: pin.Model, data: pin.Data, target: _Target, q: Array, free: 
 
 def _condition_parts(model: pin.Model, target: _Target) -> list[tuple[str, str, slice]]:
     """Name, unit and place in the residual of every condition."""
-    parts = []
-    for i, (frame, _) in enumerate(target.soles):
+    parts, k = [], 0
+    for (frame, _), size in zip(target.soles, target.held, strict=True):
         name = model.frames[frame].name
-        parts.append((f"the position of the sole on '{name}'", "m", slice(6 * i, 6 * i + 3)))
-        parts.append(
-            (f"the orientation of the sole on '{name}'", "rad", slice(6 * i + 3, 6 * i + 6))
-        )
-    k = 6 * len(target.soles)
+        parts.append((f"the position of the sole on '{name}'", "m", slice(k, k + 3)))
+        if size > 3:
+            turned = slice(k + 3, k + size)
+            parts.append((f"the orientation of the sole on '{name}'", "rad", turned))
+        k += size
     parts.append((f"the CoM over {np.round(target.com_xy, 4).tolist()}", "m", slice(k, k + 2)))
     if target.base_height is not None:
         parts.append((f"the base height {target.base_height:.4g} m", "m", slice(k + 2, k + 3)))

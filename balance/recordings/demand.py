@@ -20,14 +20,15 @@ def ground_forces(recording: Recording) -> Array:
     """Measured force on each contact, z along its plane's normal, (n, k, 3), N.
 
     Where a sole lies flat its own axes serve; where it tips, Coulomb's law still holds in the axes
-    of the ground.
+    of the ground.  What may turn about a point or a line is measured in those of the ground anyway.
     """
     force = recording.contact_wrenches[:, :, :3].copy()
     model, data = recording.robot.model, recording.robot.model.createData()
     for i in np.flatnonzero((recording.sole_lift > TILTED_M).any(axis=1)):
         pin.framesForwardKinematics(model, data, recording.q[i])
         for j, sole in enumerate(recording.robot.soles):
-            force[i, j] = sole.pose_on_plane(data).rotation @ force[i, j]
+            if sole.has_area:
+                force[i, j] = sole.pose_on_plane(data).rotation @ force[i, j]
     return force
 
 

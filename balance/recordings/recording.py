@@ -30,7 +30,8 @@ Array = NDArray[np.float64]
 class Recording:
     """A run; row i holds the state at ``time[i]`` and what acted until the next row.
 
-    Vectors are in world axes, wrenches (force, moment) at the soles' centres in their own axes,
+    Vectors are in world axes, wrenches (force, moment) at the soles' centres in their own axes (of
+    points without an area in those of ``ContactSurface.axes``, which stay with their plane),
     units SI.  ``n`` rows, ``k`` soles, ``nj`` joints.
     """
 

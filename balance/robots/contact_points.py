@@ -1,8 +1,9 @@
 """The wrenches that a few contact points can transmit, and the cone of any contact surface.
 
 A force f in the friction pyramid at a point p gives the wrench (f, p x f).  Wrenches of unit normal
-force are the convex hull, in five dimensions, of those at the pyramids' edges; its facets are the
-rows of the cone.  For the corners of a rectangle they are the rows of
+force are the convex hull of those at the pyramids' edges; its facets are the rows of the cone.  The
+hull has five dimensions; four if the points lie on one line, about which they give no moment; two
+for a single point.  For the corners of a rectangle its facets are the rows of
 :func:`balance.robots.contacts.wrench_cone`.
 """
 
@@ -66,9 +67,9 @@ def points_cone(
 ) -> WrenchCone:
     """Wrenches at the origin that forces at ``points`` (n, 2) in m can add up to.
 
-    Points that span no area would leave the cone without an inside, which the solvers of quadratic
-    programs need: they are taken for squares of twice ``POINT_RADIUS_M``.  They have no edge from
-    which the centre of pressure could keep ``cop_margin``.
+    Points that span no area lie along x, or are one point in the origin.  Their rows are about what
+    such a contact transmits (``ContactSurface.held``), the columns of the other components being
+    zero.  They have no edge from which the centre of pressure could keep ``cop_margin``.
     """
     mu = pyramid_friction
     if not 0.0 < mu < np.inf or not np.isfinite(points).all():
@@ -83,7 +84,6 @@ def points_cone(
             )
     else:
         cop_margin = 0.0
-        points = (points[:, None] + POINT_RADIUS_M * _SQUARE).reshape(-1, 2)
     rows, names = [np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])], ["normal force at its minimum"]
     for row in _facets(points, mu):
         force, moment = row[:2], row[3:]
@@ -104,6 +104,20 @@ def points_cone(
     return WrenchCone(np.array(rows), lower, tuple(names))
 
 
+def along_a_line(points: Array) -> tuple[Array, Array]:
+    """``points`` (n, 2) in axes with x along the line that they are on, and those axes (3, 3).
+
+    The axes stay as they are where points span an area, or are one.
+    """
+    offsets = points - points.mean(axis=0)
+    if spans_area(points) or np.abs(offsets).max() <= POINT_RADIUS_M:
+        return points, np.eye(3)
+    x = np.linalg.svd(offsets)[2][0]
+    x = x * np.sign(x[np.argmax(np.abs(x))])
+    R = np.array([[x[0], -x[1], 0.0], [x[1], x[0], 0.0], [0.0, 0.0, 1.0]])
+    return points @ R[:2, :2], R
+
+
 def _facets(points: Array, mu: float) -> Array:
     """Rows (n, 6), not negative for the wrenches that forces in the pyramids add up to."""
     x, y = np.repeat(points, 4, axis=0).T
@@ -111,12 +125,23 @@ def _facets(points: Array, mu: float) -> Array:
     # f_x, f_y, tau_x, tau_y, tau_z at f_z = 1, in units of what they can be.
     reach = float(np.abs(points - points.mean(axis=0)).max())
     scale = np.array([mu, mu, reach, reach, mu * reach])
-    hull = ConvexHull(np.stack([f_x, f_y, y, -x, x * f_y - y * f_x], axis=1) / scale)
+    own = np.array(_transmitted(points))
+    corners = np.stack([f_x, f_y, y, -x, x * f_y - y * f_x], axis=1)[:, own] / scale[own]
+    hull = ConvexHull(corners)
     # Facets come in simplices, of which several lie in one plane.
     _, kept = np.unique(np.round(hull.equations, 8), axis=0, return_index=True)
     equations = hull.equations[kept]
     equations[np.abs(equations) < _ZERO] = 0.0
-    return np.insert(-equations[:, :5] / scale, 2, -equations[:, 5], axis=1)
+    facets = np.zeros((len(equations), 5))
+    facets[:, own] = -equations[:, :-1] / scale[own]
+    return np.insert(facets, 2, -equations[:, -1], axis=1)
+
+
+def _transmitted(points: Array) -> list[int]:
+    """Which of f_x, f_y, tau_x, tau_y, tau_z forces at ``points`` can add up to."""
+    if spans_area(points):
+        return [0, 1, 2, 3, 4]
+    return [0, 1, 3, 4] if np.abs(points).max() > POINT_RADIUS_M else [0, 1]
 
 
 def _inner_radius(points: Array) -> float:

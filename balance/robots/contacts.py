@@ -2,8 +2,10 @@
 
 A surface is a rectangle fixed to a frame of the robot, or a few points in a plane.  Its own frame S
 sits at the centre of the rectangle, x and y along its sides, z out of the ground.  Wrenches are
-(force, moment), taken at that centre and in those axes unless a name says otherwise.  The cone of
-points is in :mod:`balance.robots.contact_points`.
+(force, moment), taken at that centre and in those axes unless a name says otherwise; where points
+span no area, about which the body may turn, in axes that stay with the plane it touches.  The cone
+of points is in :mod:`balance.robots.contact_points`, what a contact holds in
+:mod:`balance.robots.contact_rows`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from balance.errors import InputError
 
 Array = NDArray[np.float64]
 
-POINT_RADIUS_M = 1e-3  # what a law takes for the size of a point; no real one is smaller
+POINT_RADIUS_M = 1e-3  # points that are nearer to each other, or to a line, lie there
+UPRIGHT = 1e-9  # sine between a line of points and the normal of its plane
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,9 @@ class ContactSurface:
     rectangle, z out of the ground) in it.  ``half_length`` and ``half_width`` are in metres, along
     x and y of S.  ``plane`` places the plane that it touches in the world, z out of the plane; the
     default is level ground at z = 0.  ``points``, (x, y) in S, touch instead of the rectangle's
-    corners if there are any; the rectangle then is what they lie in.  A robot stands on what
-    ``is_foot``; anything else may bear load, but is no part of its support polygon.
+    corners if there are any; the rectangle then is what they lie in.  Points that span no area are
+    at y = 0: on the x axis if they are on one line, in the origin if they are one.  A robot stands
+    on what ``is_foot``; anything else may bear load, but is no part of its support polygon.
     """
 
     name: str
@@ -62,6 +66,40 @@ class ContactSurface:
         return spans_area(self.corners[:, :2])
 
     @cached_property
+    def held(self) -> tuple[int, ...]:
+        """Which of (v_x, v_y, v_z, omega_x, omega_y, omega_z) the contact holds, in :meth:`axes`.
+
+        RobotDynamicsETH (2.253)-(2.255): three of a point, five of points on a line.
+        """
+        if self.has_area:
+            return (0, 1, 2, 3, 4, 5)
+        x, y = np.abs(self.corners[:, :2]).max(axis=0)
+        if y > POINT_RADIUS_M:
+            raise InputError(
+                f"the points of '{self.name}' lie on a line that is {y:.4g} m off its x axis; turn "
+                "its placement so that they lie along x"
+            )
+        return (0, 1, 2, 4, 5) if x > POINT_RADIUS_M else (0, 1, 2)
+
+    def axes(self, R_WS: Array, R_WP: Array | None = None) -> Array:
+        """Axes C, in world axes, in which wrenches are given and velocities held.
+
+        ``R_WS`` are those of S and ``R_WP`` those of the plane, if it is not where ``plane`` says.
+        """
+        if self.has_area:
+            return R_WS
+        R_WP = self.plane.rotation if R_WP is None else R_WP
+        if len(self.held) == 3:
+            return R_WP
+        x, normal = R_WS[:, 0], R_WP[:, 2]
+        z = normal - (normal @ x) * x
+        length = float(np.linalg.norm(z))
+        if length < UPRIGHT:  # the line stands on its end
+            return R_WS
+        z /= length
+        return np.column_stack([x, np.cross(z, x), z])
+
+    @cached_property
     def edges(self) -> Array:
         """Rows (a, b, c), with a x + b y + c the distance (m) of (x, y) beyond an edge of it."""
         return np.asarray(ConvexHull(self.corners[:, :2]).equations)
@@ -69,6 +107,11 @@ class ContactSurface:
     def pose(self, data: pin.Data) -> pin.SE3:
         """Pose of S in the world, from a ``data`` whose frame placements are up to date."""
         return data.oMf[self.frame_id] * self.placement
+
+    def wrench_pose(self, data: pin.Data) -> pin.SE3:
+        """Pose of the axes C, in which wrenches are given, at the centre of the surface."""
+        pose = self.pose(data)
+        return pose if self.has_area else pin.SE3(self.axes(pose.rotation), pose.translation)
 
     def pose_on_plane(self, data: pin.Data) -> pin.SE3:
         """Pose of S relative to the plane that it touches."""

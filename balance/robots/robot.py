@@ -82,7 +82,8 @@ class RobotFile(Strict):
 class Robot:
     """A floating-base robot that can be balanced.
 
-    ``model`` has a free-flyer root; ``q_nominal`` stands on level soles on the ground plane z = 0;
+    ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
+    on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
     kg.
     """
@@ -120,7 +121,8 @@ class Robot:
         """A posture near ``q_start`` with level soles; see :mod:`balance.dynamics.standing`."""
         soles = [(sole.frame_id, sole.placement) for sole in self.soles]
         start = self.q_nominal if q_start is None else q_start
-        return standing_posture(self.model, soles, start, **conditions)
+        held = [sole.held for sole in self.soles]
+        return standing_posture(self.model, soles, start, held_components=held, **conditions)
 
     def height(self) -> float:
         """Distance (m) from the lowest to the highest visual shape with all joints at zero."""
@@ -265,6 +267,7 @@ def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurf
         model,
         [(sole.frame_id, sole.placement) for sole in soles],
         q,
+        held_components=[sole.held for sole in soles],
         com_xy=np.array(spec.stand.com_offset),
         base_height=spec.stand.base_height,
         base_rotation=R_WB,
@@ -281,7 +284,7 @@ def _sole_poses(model: pin.Model, q: Array, soles: tuple[ContactSurface, ...]) -
 def _check_level(robot: Robot) -> None:
     poses = _sole_poses(robot.model, robot.q_nominal, robot.soles)
     for sole, pose in zip(robot.soles, poses, strict=True):
-        tilt = float(np.arccos(np.clip(pose.rotation[2, 2], -1.0, 1.0)))
+        tilt = float(np.arccos(np.clip(sole.axes(pose.rotation)[2, 2], -1.0, 1.0)))
         height = float(pose.translation[2])
         if tilt > LEVEL_TOLERANCE_RAD or abs(height) > LEVEL_TOLERANCE_M:
             raise RobotError(

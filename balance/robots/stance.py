@@ -50,6 +50,7 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
         robot.model,
         [(surface.frame_id, surface.placement) for surface in surfaces],
         q_start,
+        held_components=[surface.held for surface in surfaces],
         com_xy=centre + np.array(stance.com_offset_m),
         base_rotation=pin.Quaternion(robot.q_nominal[3:7]).matrix(),
         sole_placements=targets,
@@ -102,6 +103,9 @@ def laid_flat(robot: Robot, surfaces: tuple[ContactSurface, ...], q_start: Array
         guess = surface.pose(nominal if on_ground else data)
         normal, origin = surface.plane.rotation[:, 2], surface.plane.translation
         position = guess.translation - ((guess.translation - origin) @ normal) * normal
+        if len(surface.held) == 3:  # a point has no heading
+            targets.append(pin.SE3(surface.plane.rotation, position))
+            continue
         x = guess.rotation[:, 0] - (guess.rotation[:, 0] @ normal) * normal
         x /= np.linalg.norm(x)
         targets.append(pin.SE3(np.column_stack([x, np.cross(normal, x), normal]), position))

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from balance.config.schema import Strict
 from balance.errors import ConfigError
+from balance.robots.contact_points import along_a_line
 from balance.robots.contacts import POINT_RADIUS_M, ContactSurface
 from balance.robots.model import body_frame
 
@@ -97,7 +98,8 @@ def _surface(
         return ContactSurface(
             name, sole.frame, index, placement, half_length, half_width, is_foot=is_foot
         )
-    points = np.array(sole.points)
+    points, R = along_a_line(np.array(sole.points))
+    placement = placement * pin.SE3(R, np.zeros(3))
     low, high = points.min(axis=0), points.max(axis=0)
     centre = 0.5 * (low + high)
     placement = placement * pin.SE3(np.eye(3), np.append(centre, 0.0))

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from balance.dynamics.checks import frame_id
 from balance.robots import Robot
+from balance.robots.contacts import ContactSurface
+from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.plants.wrapper import PlantWrapper
 
@@ -32,9 +34,11 @@ class BookkeepingPlant(PlantWrapper):
     Joints beyond their range are left out: the end stops do not tell their torque.
     """
 
-    def __init__(self, plant: Plant, robot: Robot, torque_limits: bool) -> None:
+    def __init__(
+        self, plant: Plant, robot: Robot, torque_limits: bool, ground: GroundMotion | None = None
+    ) -> None:
         super().__init__(plant)
-        self.robot = robot
+        self.robot, self._ground = robot, ground
         self._model, self._data = robot.model, robot.model.createData()
         self._limits = robot.effort_limits if torque_limits else np.inf
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
@@ -51,7 +55,7 @@ class BookkeepingPlant(PlantWrapper):
         needed = self.dt * pin.rnea(self._model, self._data, q, v, (v_next - v) / self.dt)
         pin.computeJointJacobians(self._model, self._data, q)
         pin.updateFramePlacements(self._model, self._data)
-        acted = self._contacts() + sum(map(self._push, impulses), np.zeros(self._model.nv))
+        acted = self._contacts(time) + sum(map(self._push, impulses), np.zeros(self._model.nv))
         drives = np.clip(torques, -self._limits, self._limits) - damping * v_next[6:]
         acted[6:] += self.dt * drives
         self._check(needed - acted, np.abs(acted).max(), q, 0.5 * (v + v_next), time)
@@ -75,12 +79,21 @@ class BookkeepingPlant(PlantWrapper):
                     f"{size:.3g} {unit}, allowed are {most:.3g}"
                 )
 
-    def _contacts(self) -> Array:
+    def _contacts(self, time: float) -> Array:
         """Generalised impulse (nv,) of the measured contact wrenches."""
         total = np.zeros(self._model.nv)
         for sole, wrench in zip(self.robot.soles, self.plant.contact_wrenches, strict=True):
-            total += self._jacobian(sole.frame_id, sole.placement, pin.LOCAL).T @ wrench
+            in_sole = wrench if sole.has_area else self._in_sole(sole, wrench, time)
+            total += self._jacobian(sole.frame_id, sole.placement, pin.LOCAL).T @ in_sole
         return self.dt * total
+
+    def _in_sole(self, sole: ContactSurface, wrench: Array, time: float) -> Array:
+        """A wrench that is measured in axes that stay with the plane, in those of the surface."""
+        R_WP = sole.plane.rotation
+        if self._ground is not None and sole.name in self._ground.surfaces:
+            R_WP = self._ground.pose(time).rotation @ R_WP
+        R_WS = sole.pose(self._data).rotation
+        return np.asarray(wrench.reshape(2, 3) @ sole.axes(R_WS, R_WP).T @ R_WS).ravel()
 
     def _push(self, impulse: BodyImpulse) -> Array:
         """Generalised impulse (nv,) of a push."""

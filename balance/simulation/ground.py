@@ -48,6 +48,7 @@ def put_on_ground(robot: Robot, config: ExperimentConfig) -> Robot:
         robot.model,
         [(sole.frame_id, sole.placement) for sole in soles],
         robot.q_nominal,
+        held_components=[sole.held for sole in soles],
         com_xy=robot.com()[:2],
         base_rotation=pin.Quaternion(robot.q_nominal[3:7]).matrix(),
         sole_placements=laid_flat(robot, soles, robot.q_nominal),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,8 +11,8 @@ from scipy.optimize import nnls
 
 from balance.errors import InputError
 from balance.robots import Robot
-from balance.robots.contact_points import points_cone, surface_cone
-from balance.robots.contacts import POINT_RADIUS_M, WrenchCone, wrench_cone
+from balance.robots.contact_points import along_a_line, points_cone, surface_cone
+from balance.robots.contacts import WrenchCone, wrench_cone
 
 Array = NDArray[np.float64]
 
@@ -20,6 +22,8 @@ SHAPES = {
     "kite": [[0.1, 0.0], [0.02, 0.05], [-0.08, 0.0], [0.02, -0.05]],
     "off its centre": [[0.3, 0.2], [0.3, 0.25], [0.2, 0.2]],
     "with a point inside": [[0.1, 0.0], [-0.1, 0.05], [-0.1, -0.05], [-0.03, 0.0], [0.0, 0.04]],
+    "two points": [[0.1, 0.0], [-0.1, 0.0]],
+    "on a line": [[0.1, 0.0], [-0.02, 0.0], [-0.1, 0.0]],
 }
 BOUNDARY = 1e-6  # relative distance from the boundary at which both must agree
 
@@ -51,10 +55,11 @@ def test_cone_ends_where_no_forces_at_the_points_add_up(shape: str) -> None:
     V, rng = edge_wrenches(points, MU), np.random.default_rng(3)
     cone = points_cone(points, MU)
     scale = np.abs(V).max(axis=1)
+    transmitted, scale = scale > 0.0, np.where(scale > 0.0, scale, 1.0)
     rays = 0
     while rays < 40:
         start = V @ rng.exponential(size=V.shape[1]) / V.shape[1]
-        ray = scale * rng.normal(size=6)
+        ray = transmitted * scale * rng.normal(size=6)
         rates = cone.rows @ ray
         if not (rates < 0.0).any():  # it stays inside for ever
             continue
@@ -66,14 +71,42 @@ def test_cone_ends_where_no_forces_at_the_points_add_up(shape: str) -> None:
             assert (missing < 1e-10) == reached
 
 
-def test_single_point_gives_any_force_of_its_pyramid_and_next_to_no_moment() -> None:
+def test_single_point_gives_the_forces_of_its_pyramid() -> None:
+    """Five rows, exact on both sides of the boundary; what it cannot transmit has no row."""
     cone = points_cone(np.array([[0.0, 0.0]]), MU, cop_margin=0.01, min_normal_force=10.0)
-    for f in ([0.39, -0.39, 1.0], [0.0, 0.0, 0.2], [-0.39, 0.2, 1.0]):
-        assert cone.margin(100.0 * np.array([*f, 0.0, 0.0, 0.0])).min() > 0.0
-    for moment in np.eye(3):
-        wrench = 100.0 * np.array([0.0, 0.0, 1.0, *(2.0 * POINT_RADIUS_M * moment)])
-        assert cone.margin(wrench).min() < 0.0
+    assert len(cone.rows) == 5 and not cone.rows[:, 3:].any()
+    assert set(cone.names[1:]) == {
+        "friction forwards", "friction backwards", "friction to the left", "friction to the right"
+    }  # fmt: skip
+    for f in ([1.0, -1.0], [0.0, 1.0], [-1.0, 0.3]):
+        for share, inside in ((1.0 - BOUNDARY, True), (1.0 + BOUNDARY, False)):
+            force = 100.0 * np.array([share * MU * f[0], share * MU * f[1], 1.0])
+            assert (cone.margin(np.append(force, np.zeros(3))).min() > 0.0) == inside
     assert cone.margin(np.array([0.0, 0.0, 9.9, 0.0, 0.0, 0.0])).min() < 0.0
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, 2.0])
+def test_points_on_a_line_are_laid_along_x(angle: float) -> None:
+    direction = np.array([np.cos(angle), np.sin(angle)])
+    points = np.array([[0.02, 0.01]]) + np.outer([-0.1, 0.03, 0.1], direction)
+    laid, R = along_a_line(points)
+    assert np.ptp(laid[:, 1]) < 1e-12 and np.ptp(laid[:, 0]) == pytest.approx(0.2)
+    np.testing.assert_allclose(laid @ R[:2, :2].T, points, atol=1e-12)
+    assert np.linalg.det(R) == pytest.approx(1.0)
+
+
+def test_held_components_are_those_of_robot_dynamics(toro: Robot) -> None:
+    """RobotDynamicsETH (2.253)-(2.255): three of a point, five of two points, six of a patch."""
+    sole = toro.soles[0]
+    held = {
+        n: replace(sole, points=tuple((0.05 * (-1) ** i, 0.03 * (i // 2)) for i in range(n))).held
+        for n in (2, 3)
+    }
+    assert held == {2: (0, 1, 2, 4, 5), 3: (0, 1, 2, 3, 4, 5)}
+    assert replace(sole, points=((0.0, 0.0),)).held == (0, 1, 2)
+    assert sole.held == (0, 1, 2, 3, 4, 5)
+    with pytest.raises(InputError, match=r"turn its placement so that they lie along x"):
+        _ = replace(sole, points=((0.0, 0.05), (0.0, -0.05))).held
 
 
 def test_margin_and_names_are_about_the_edges_between_points() -> None:

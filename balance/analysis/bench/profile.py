@@ -34,7 +34,7 @@ def profile_figures(states: PushedStates, rounds: int) -> Iterator[Figure]:
         ),
         "even share and cones": lambda i: distribution.solve(maps[i], wanted[i]),
         "torques": lambda i: law.torques(
-            solved[i].wrenches, solved[i].total, states.q[i], states.v[i]
+            solved[i].stacked, solved[i].total, states.q[i], states.v[i]
         ),
         "QP, where the share leaves the cones": lambda i: distribution.solver.solve(
             states.programs[i]

@@ -26,6 +26,7 @@ from balance.config import ExperimentConfig
 from balance.control import Controller, make_controller
 from balance.experiment import Experiment
 from balance.robots import Robot
+from balance.robots.contact_rows import held_part
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.pushes import Push
 
@@ -125,11 +126,18 @@ def ideal(config: ExperimentConfig) -> ExperimentConfig:
 
 
 def free_directions(robot: Robot) -> Array:
-    """(nv, n) orthonormal basis of the velocities that move no contact."""
+    """(nv, n) orthonormal basis of the velocities that move nothing that a contact holds."""
     model, data = robot.model, robot.model.createData()
     pin.computeJointJacobians(model, data, robot.q_nominal)
     pin.updateFramePlacements(model, data)
-    J = [pin.getFrameJacobian(model, data, sole.frame_id, pin.LOCAL) for sole in robot.soles]
+    J = []
+    for sole in robot.soles:
+        J_F = pin.getFrameJacobian(model, data, sole.frame_id, pin.LOCAL)
+        if sole.has_area:  # what holds its body still, wherever on it
+            J.append(J_F)
+        else:
+            J_S = sole.placement.toActionMatrixInverse() @ J_F
+            J.append(held_part(sole, sole.pose(data).rotation, J_S))
     return np.asarray(null_space(np.concatenate(J), rcond=RANK_TOLERANCE))
 
 

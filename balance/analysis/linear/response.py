@@ -99,7 +99,7 @@ def contact_forecast(loop: LinearLoop, response: Response) -> tuple[list[Use], S
     worst = NEGLIGIBLE
     for i, row in enumerate(rows):
         even = response.commanded[row]
-        solution = distribution.solve(support.G, support.G @ even.ravel())
+        solution = distribution.solve(support.G, support.G @ support.rows.stacked(even))
         ground[i] = response.measured[row] - even + solution.wrenches
         unmet = float(np.abs(solution.residual).max()) / weight
         if unmet > NEGLIGIBLE and first is None:

@@ -85,7 +85,7 @@ class Observer:
         desired = self.path.at(time)
         capture = com + velocity * np.sqrt(max(com[2], 1e-3) / self._gravity)
         capture[2] = 0.0
-        soles = [sole.pose(data) for sole in self.robot.soles]
+        soles = [sole.wrench_pose(data) for sole in self.robot.soles]
         measured, commanded = rows.contact_wrenches[row], rows.wrenches[row]
         cops, margins = self._cops(soles, measured)
         forces, torsions = _forces(soles, measured)

@@ -10,17 +10,17 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
 
 from balance.config import ExperimentConfig, section_of
 from balance.control.capture.config import CaptureConfig
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.limits import JointLimits
-from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.qp import QPStatus, QuadraticProgram
+from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.support_polygon import support_polygon
 
@@ -71,6 +71,7 @@ class CaptureController(TaskLaw):
         law = section_of(config, CaptureConfig)
         super().__init__(law, robot, {}, {}, law.contact_damping)
         self.law = law
+        self._check_freedom({"its momentum": self.body.A})
         self.weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
         self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
@@ -79,6 +80,12 @@ class CaptureController(TaskLaw):
         self._beyond = K_P[:2, :2] / (self.body.mass * self.omega**2)
         self._vertical_damping = 2.0 * float(np.sqrt(K_P[2, 2] * self.body.mass))
         self.polygon = support_polygon(robot, margin=law.contacts.cop_margin_m + law.cop_reserve_m)
+        if not self.polygon.has_area:
+            raise ConfigError(
+                f"controller.law = capture: the contacts of robot '{robot.name}' on the ground "
+                "lie on one line, so that there is no support polygon in which the centre of "
+                "pressure could move; take another law, or more contacts"
+            )
         self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
         self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]
@@ -155,9 +162,10 @@ class CaptureController(TaskLaw):
         n_y, n = free.n_y, free.n_x + 1
         x = np.zeros(n)
         # With the whole lean the share is no unknown.
-        _, x[:n_y], failed = dposv(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
-        if failed:
+        y = minimiser(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
+        if y is None:
             return None
+        x[:n_y] = y
         torques, wrenches = free.forces(x[:-1])
         C, d = self.joint_limits.rows(free, body.q[7:], body.v[6:])
         kept = self.limits.margins(wrenches, torques).min() >= 0.0

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 
 from balance.control.parts.support import Support
 from balance.dynamics.checks import symmetrise
+from balance.robots.contact_rows import held_part
+from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
 
 FIRM_SHARE = 1.0  # of an even share of the weight: a contact that bears more needs no damper
 LIGHT_SHARE = 0.5  # the same for the spring, which would strain contacts that stand firmly askew
 FOLLOWED = 0.5  # of the displacement of the most loaded contact, which the others go along with
-ALONG = [0, 1, 5]  # of a contact's motion: both directions of its surface, and turning on it
+ALONG = (0, 1, 5)  # of a contact's motion: both directions of its surface, and turning on it
 
 
 class ContactDamping:
@@ -48,28 +50,29 @@ class ContactDamping:
 
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
-        rows = [slice(6 * i, 6 * i + 6) for i in range(k)]
+        self._normal = support.rows.normal
         # Of each contact: its part of stacked wrenches, its Jacobian, which follows the support,
         # and its damper.
         self._contacts = [
             (own, support.J_c[own], rate * Lambda)
-            for own, (_, _, _, Lambda) in zip(rows, nominal, strict=True)
+            for own, (_, _, _, Lambda) in zip(support.rows.slices, nominal, strict=True)
         ]
         # Of each contact: the pose of its joint, which follows the support, its place there, its
         # nominal pose, and its spring.
+        self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
         self._springs = [
-            (support.data.oMi[joint], place, X_WC, back * (rate / 2.0) ** 2 * Lambda[:, ALONG])
-            for joint, place, X_WC, Lambda in nominal
+            (support.data.oMi[joint], place, X_WC, stiffness * Lambda[:, _along(sole)])
+            for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
         self._firm = FIRM_SHARE * weight / k
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
 
     def driven(self, wrenches: Array, v: Array) -> Array:
-        """The wrenches (6 k,) that the legs are to give: what the law asks of the contacts,
-        ``wrenches``, less those of the dampers at ``v`` and springs, all in the contacts' frames.
+        """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
+        ``wrenches``, less those of the dampers at ``v`` and springs, all in the contacts' axes.
         """
-        driven, firm, forces = wrenches.copy(), self._firm, wrenches[2::6].tolist()
+        driven, firm, forces = wrenches.copy(), self._firm, wrenches[self._normal].tolist()
         for (own, J, damper), force in zip(self._contacts, forces, strict=True):
             if force < firm:
                 driven[own] += (1.0 - force / firm) * damper.dot(J.dot(v))
@@ -86,21 +89,28 @@ class ContactDamping:
                 own_shift, own_turn, R = self._displacement(i)
                 away = (own_shift - FOLLOWED * shift).dot(R)
                 away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
-                pull = (1.0 - force / self._light) * self._springs[i][3].dot(away)
-                driven[6 * i : 6 * i + 6] += pull
+                spring = self._springs[i][3]
+                pull = (1.0 - force / self._light) * spring.dot(away[: spring.shape[1]])
+                driven[self._contacts[i][0]] += pull
 
     def _displacement(self, contact: int) -> tuple[Array, Array, Array]:
         """How far a contact is from its nominal place, m and rad, and its axes; world axes."""
         X_WJ, place, nominal, _ = self._springs[contact]
         X = X_WJ * place
-        R = X.rotation
+        R = self._soles[contact].axes(X.rotation)
         # sin(angle) times axis: exact enough for what slips, and bounded for what has fallen.
-        return X.translation - nominal.translation, pin.unSkew(R @ nominal.rotation.T), R
+        turn = pin.unSkew(X.rotation @ nominal.rotation.T)
+        return X.translation - nominal.translation, turn, R
+
+
+def _along(sole: ContactSurface) -> list[int]:
+    """Where ``ALONG`` is among what a contact holds; a point does not hold the turning."""
+    return [sole.held.index(component) for component in ALONG if component in sole.held]
 
 
 def _nominal_contacts(support: Support) -> list[tuple[int, pin.SE3, pin.SE3, Array]]:
     """Of every contact its joint, its place there, and, in the nominal posture, its pose in the
-    world and Lambda_i (6, 6) in its own frame.
+    world and Lambda_i, of what it holds, in its own axes.
     """
     robot, model = support.robot, support.model
     data = model.createData()
@@ -110,7 +120,9 @@ def _nominal_contacts(support: Support) -> list[tuple[int, pin.SE3, pin.SE3, Arr
     for surface in robot.soles:
         frame = model.frames[surface.frame_id]
         joint, place = frame.parentJoint, frame.placement * surface.placement
+        X_WS = data.oMi[joint] * place
         J = pin.getFrameJacobian(model, data, joint, place, pin.LOCAL)
+        J = held_part(surface, X_WS.rotation, J)
         Lambda = np.linalg.inv(J @ np.linalg.solve(M, J.T))
-        found.append((joint, place, data.oMi[joint] * place, Lambda))
+        found.append((joint, place, X_WS, Lambda))
     return found

@@ -20,6 +20,7 @@ from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.support import Support
 from balance.control.qp import QPStatus
 from balance.robots import Robot
+from balance.robots.contact_rows import ContactRows
 
 Array = NDArray[np.float64]
 
@@ -34,15 +35,15 @@ CONE_TOLERANCE = 1e-9  # N or N m
 class Cones:
     """The wrench cones of all contacts, and how to get into them."""
 
-    def __init__(self, rows: Array, lower: Array, weight: float) -> None:
-        """``rows`` @ w >= ``lower`` for the stacked wrenches w (6 k,); ``weight`` in N."""
+    def __init__(self, rows: Array, lower: Array, weight: float, contacts: ContactRows) -> None:
+        """``rows`` @ w >= ``lower`` for the stacked wrenches w (r,); ``weight`` in N."""
         self.rows, self.lower = rows, lower
-        self._most = MAX_WEIGHTS * weight
+        self._most, self._contacts = MAX_WEIGHTS * weight, contacts
         # How much each row gains from one more newton of each contact's normal force.
-        self._gain = rows[:, 2::6]
+        self._gain = rows[:, contacts.normal]
 
     def inside(self, wrenches: Array) -> Array:
-        """Wrenches (6 k,) with just enough more normal force, or less of all, to be in the cones.
+        """Wrenches (r,) with just enough more normal force, or less of all, to be in the cones.
 
         A solver's rounding, or wrenches beyond all reason, are what is left to be mended here.
         """
@@ -57,19 +58,20 @@ class Cones:
             self._pull_down(wrenches, contact, gain < 0.0)
             missing = self.lower - self.rows.dot(wrenches)
             rising = gain > 0.0
-            wrenches[6 * contact + 2] += max(0.0, float((missing[rising] / gain[rising]).max()))
+            normal = self._contacts.normal[contact]
+            wrenches[normal] += max(0.0, float((missing[rising] / gain[rising]).max()))
         return wrenches
 
     def _pull_down(self, wrenches: Array, contact: int, falling: NDArray[np.bool_]) -> None:
         """Scale a contact's wrench to its largest normal force; all other rows stay as they are."""
         if falling.any():
-            own = slice(6 * contact, 6 * contact + 6)
-            most, force = float(-self.lower[falling].max()), float(wrenches[6 * contact + 2])
+            own, normal = self._contacts.slices[contact], self._contacts.normal[contact]
+            most, force = float(-self.lower[falling].max()), float(wrenches[normal])
             if force > most:
                 wrenches[own] *= most / force
 
     def least(self) -> Array:
-        """The wrenches (6 k,) with the least normal forces, nothing else."""
+        """The wrenches (r,) with the least normal forces, nothing else."""
         return self.inside(np.zeros(self.rows.shape[1]))
 
 
@@ -82,7 +84,8 @@ class Fallback:
         relaxed = law.qp.model_copy(update={"regularisation": RELAXED_REGULARISATION})
         self._distribution = make_distribution(robot, law.contacts, relaxed)
         weight = float(np.linalg.norm(self.support.weight))
-        self.cones = Cones(self._distribution.rows, self._distribution.lower, weight)
+        self.contacts = self.support.rows
+        self.cones = Cones(self._distribution.rows, self._distribution.lower, weight, self.contacts)
         self.limits, self._com = robot.effort_limits, robot.com()
         impedance = law.impedance or robot.impedance
         inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
@@ -115,7 +118,7 @@ class Fallback:
         if (cut != torques).any():
             status |= ControlStatus.TORQUE_LIMITED
         none = np.empty(0, dtype=np.intp)
-        return ControlOutput(cut, wrenches.reshape(-1, 6), status, none, np.zeros(6))
+        return ControlOutput(cut, self.contacts.each(wrenches), status, none, np.zeros(6))
 
     def cut(self, torques: Array) -> Array:
         """Torques (nj,) cut at their limits."""
@@ -130,7 +133,7 @@ class Fallback:
         solution = self._distribution.solve(support.G, wanted)
         if solution.status is not QPStatus.SOLVED:
             raise ArithmeticError("the relaxed contact-wrench QP has no solution")
-        wrenches = self.cones.inside(solution.wrenches.ravel())
+        wrenches = self.cones.inside(solution.stacked)
         gravity = pin.computeGeneralizedGravity(support.model, self._data, q)[6:]
         torques = gravity - support.joint_torques(wrenches) - self.damping * v[6:]
         return torques, wrenches

@@ -6,16 +6,19 @@ robot has joints.  With x = (y, z),
     a = a_0 + Z y,        f = f_0 + F x,        tau = tau_0 + T x,
 
 satisfy M a + bias = S^T tau + J^T f and J a + drift = 0 for every x.  The columns of Z span the
-motions that keep the contacts still.  The unactuated rows ask for forces with
+motions that keep the contacts still; where contacts are too few to bear the base in all directions,
+those of them that its fall in the others leaves.  The unactuated rows ask for forces with
 J_b^T f = M_b a + bias_b; among them z = 0 selects the even share, the least forces in a given
 metric, and z adds forces that hold the contacts against each other without moving anything.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqp3, dorgqr, dtrtrs
+from scipy.linalg.lapack import dgeqp3, dorgqr, dposv, dtrtrs
 
 from balance.control.parts.whole_body import MotionEquations
 
@@ -37,11 +40,13 @@ class FreeMotion:
         self, equations: MotionEquations, force_weight: Array, *, hold_contacts: bool = True
     ) -> None:
         eq, base = equations, equations.base
-        if hold_contacts:
+        share, null, complete = _force_split(eq.J[:, :base], force_weight)
+        if not complete:
+            self.a_0, self.Z = _constrained_motion(_without_support(eq, hold_contacts))
+        elif hold_contacts:
             self.a_0, self.Z = _constrained_motion(eq)
         else:
             self.a_0, self.Z = np.zeros(len(eq.M)), np.eye(len(eq.M))
-        share, null = _force_split(eq.J[:, :base], force_weight)
         self.n_y, self.n_z = self.Z.shape[1], null.shape[1]
         self.n_x = self.n_y + self.n_z
         moved = eq.M.dot(self.Z)
@@ -67,6 +72,17 @@ class FreeMotion:
         return rows.dot(self.Z), values - rows.dot(self.a_0)
 
 
+def minimiser(H: Array, g: Array) -> Array | None:
+    """The y that minimises 1/2 y^T H y - g^T y; None if H is not positive definite.
+
+    Contacts may leave nothing to choose: then y is empty, which LAPACK would not take.
+    """
+    if not len(g):
+        return g
+    _, y, failed = dposv(H, g)
+    return None if failed else y
+
+
 def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
     """A solution of J a + drift = 0 and a basis of the null space of J.
 
@@ -87,19 +103,36 @@ def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
     return a_0, Z
 
 
-def _force_split(J_b: Array, weight: Array) -> tuple[Array, Array]:
+def _without_support(eq: MotionEquations, hold_contacts: bool) -> MotionEquations:
+    """The equations with the motions that no contact force bears as further conditions on a.
+
+    Where contacts do not hold the base in a direction n, J_b n = 0, as in its fall about the line
+    through two points, the unactuated rows leave n^T (M_b a + bias_b) = 0.
+    """
+    base = eq.base
+    _, sigma, Vt = np.linalg.svd(eq.J[:, :base])
+    rank = int((sigma > _RANK_TOLERANCE * sigma[0]).sum())
+    n = Vt[rank:]
+    J, drift = n.dot(eq.M[:base]), n.dot(eq.bias[:base])
+    if hold_contacts:
+        J, drift = np.concatenate([eq.J, J]), np.concatenate([eq.drift, drift])
+    return replace(eq, J=J, drift=drift, moving=np.arange(len(eq.M)))
+
+
+def _force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
     """The even share (r, base) of a generalised force on the base, and the forces (r, n_z) without.
 
-    The first gives, for any b, the least f in the metric ``weight`` with J_b^T f = b; the second is
-    orthonormal in that metric and has J_b^T f = 0.
+    The first gives, for any b that forces can give, the least f in the metric ``weight`` with
+    J_b^T f = b; the second is orthonormal in that metric and has J_b^T f = 0.  The third tells
+    whether forces can give every b.
     """
     unit = weight**-0.5
     scaled = (J_b.T * unit).T
     Q, R, order, rank = _pivoted_qr(scaled)
-    inverse = np.empty((rank, scaled.shape[1]))
-    inverse[:, order] = dtrtrs(R[:rank, :rank], np.eye(rank), trans=1)[0]
+    inverse = np.zeros((rank, scaled.shape[1]))
+    inverse[:, order[:rank]] = dtrtrs(R[:rank, :rank], np.eye(rank), trans=1)[0]
     Q = (Q.T * unit).T
-    return Q[:, :rank].dot(inverse), Q[:, rank:]
+    return Q[:, :rank].dot(inverse), Q[:, rank:], rank == scaled.shape[1]
 
 
 def _pivoted_qr(matrix: Array) -> tuple[Array, Array, NDArray[np.intp], int]:

@@ -21,6 +21,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.support import Support, supporting_joints
+from balance.robots.contact_rows import held_part
 
 Array = NDArray[np.float64]
 
@@ -45,20 +46,20 @@ class InverseDynamics:
         self._nominal = robot.q_nominal[7:].copy()
         frames = [self._model.frames[surface.frame_id] for surface in robot.soles]
         self._contacts = [
-            (frame.parentJoint, frame.placement * surface.placement)
+            (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
         self._still = np.zeros(self._model.nv)
 
     def torques(self, q: Array, v: Array, wrenches: Array) -> Array:
-        """Joint torques (nj,), N m, under which the contacts bear ``wrenches`` (k, 6).
+        """Joint torques (nj,), N m, under which the contacts bear ``wrenches`` (r,).
 
         The joint rows of the equation of motion (1) by recursive Newton-Euler; its base rows
         balance, so these are also the joint rows of (25).
         """
         acceleration = self.acceleration(q, v, wrenches)
         generalised = pin.rnea(self._model, self._data, q, v, acceleration)
-        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches.ravel()))
+        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches))
 
     def acceleration(self, q: Array, v: Array, wrenches: Array) -> Array:
         """dv/dt (nv,), Pinocchio's convention; ``support`` must be up to date for ``q`` and ``v``.
@@ -67,7 +68,7 @@ class InverseDynamics:
         contacts at that, the contacts' accelerations are least in the sense of least squares.
         """
         support, bearing = self.support, self._bearing
-        rate = support.G.dot(wrenches.ravel())
+        rate = support.G.dot(wrenches)
         rate[:3] -= support.weight
         rate -= pin.computeCentroidalMomentumTimeVariation(
             self._model, self._data, q, v, self._still
@@ -85,16 +86,18 @@ class InverseDynamics:
         return np.concatenate([by_momentum + by_joints.dot(joints), joints])
 
     def _contact_rows(self) -> tuple[Array, Array]:
-        """Jacobian (6 k, nv) of the contacts in their own frames, and dJ/dt v (6 k,).
+        """Jacobian (r, nv) of what the contacts hold in their own axes, and dJ/dt v (r,).
 
         ``_data`` must hold the links' accelerations at dv/dt = 0, which are the drift.
         """
-        J = [
-            pin.getFrameJacobian(self._model, self.support.data, joint, X, pin.LOCAL)
-            for joint, X in self._contacts
-        ]
-        drift = [X.actInv(self._data.a[joint]).vector for joint, X in self._contacts]
-        return np.concatenate(J), np.concatenate(drift)
+        rows, drifts, data = [], [], self.support.data
+        for surface, joint, X in self._contacts:
+            J = pin.getFrameJacobian(self._model, data, joint, X, pin.LOCAL)
+            drift = X.actInv(self._data.a[joint]).vector
+            R_WS = data.oMi[joint].rotation @ X.rotation
+            rows.append(held_part(surface, R_WS, J))
+            drifts.append(held_part(surface, R_WS, drift))
+        return np.concatenate(rows), np.concatenate(drifts)
 
 
 def fading_least_squares(matrix: Array, right: Array) -> Array:

@@ -39,7 +39,7 @@ class Limits:
         return len(self.lower)
 
     def margins(self, wrenches: Array, torques: Array) -> Array:
-        """How far inside each limit wrenches (6 k,) and torques (nj,) are; negative: violated."""
+        """How far inside each limit wrenches (r,) and torques (nj,) are; negative: violated."""
         return np.concatenate(
             [self.cones.dot(wrenches) - self.lower, self.torques - torques, self.torques + torques]
         )

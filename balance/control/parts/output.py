@@ -51,7 +51,7 @@ class Controller(Protocol):
 
 @dataclass(slots=True)
 class ControlOutput:
-    """Joint torques (nj,), contact wrenches (k, 6) in surface frames, and the status."""
+    """Joint torques (nj,), contact wrenches (k, 6) in the contacts' axes, and the status."""
 
     torques: Array
     wrenches: Array

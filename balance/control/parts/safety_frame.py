@@ -93,10 +93,11 @@ class BalancingLaw(ABC):
         if output is None or not math.isfinite(output.torques.dot(output.torques)):
             return None
         if len(output.active):
-            stacked = output.wrenches.ravel()
+            contacts = self.fallback.contacts
+            stacked = contacts.stacked(output.wrenches)
             inside = self.fallback.cones.inside(stacked)
             if inside is not stacked:
-                output.wrenches = inside.reshape(-1, 6)
+                output.wrenches = contacts.each(inside)
         if self.solver.fallbacks != helped:
             output.status |= ControlStatus.OTHER_SOLVER
         return output

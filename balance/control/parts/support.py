@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from balance.robots import Robot
+from balance.robots.contact_rows import ContactRows
+from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
 
@@ -20,14 +22,16 @@ class Support:
     """CoM, momentum, contact Jacobian and grasp map of a robot at the current state.
 
     ``com`` (3,) m, ``momentum`` (6,) kg m/s and kg m^2/s about the CoM, ``A`` (6, nv) centroidal
-    momentum matrix, ``R_WB`` (3, 3) orientation of the base, ``G`` (6, 6 k) the map of contact
-    wrenches in surface frames to their sum at the CoM, all in world axes; ``J_c`` (6 k, nv) the
-    Jacobian of the contacts in surface frames.  ``A_q`` and ``J_q`` are the joints' columns.
+    momentum matrix, ``R_WB`` (3, 3) orientation of the base, ``G`` (6, r) the map of what the
+    contacts transmit, in their own axes, to its sum at the CoM, all in world axes; ``J_c`` (r, nv)
+    the Jacobian of what the contacts hold, in their own axes; ``rows`` says which r components of
+    wrenches and velocities those are.  ``A_q`` and ``J_q`` are the joints' columns.
     """
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
         model, data, k = self.model, self.data, len(robot.soles)
+        self.rows = ContactRows(robot.soles)
         self.mass = robot.mass
         self.weight = -robot.mass * np.array(model.gravity.linear)
         # Views of Pinocchio's memory.
@@ -37,24 +41,32 @@ class Support:
         # Maps of wrenches: from the contacts to their joints, which is constant, from there to the
         # world's origin, both together, and from the origin to the CoM.
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
-        self._to_joints = block_diag(
-            *(
-                (frame.placement * surface.placement).toDualActionMatrix()
-                for frame, surface in zip(frames, robot.soles, strict=True)
-            )
-        )
-        joints_to_origin, self._at_origin = np.zeros((6, 6 * k)), np.zeros((6, 6 * k))
+        joints_to_origin, r = np.zeros((6, 6 * k)), self.rows.count
         self._joints_to_origin, self._to_com = joints_to_origin, np.eye(6)
         self._minus_lever = self._to_com[3:, :3].T  # a cross matrix is minus its transpose
-        self._contact_joints = [
-            (data.oMi[frame.parentJoint], columns)
-            for frame, columns in zip(frames, np.split(joints_to_origin, k, axis=1), strict=True)
-        ]
-        self.G, self.J_c = np.zeros((6, 6 * k)), np.zeros((6 * k, model.nv))
+        to_joints = []
+        self._contact_joints: list[tuple[pin.SE3, Array]] = []
+        self._turning: list[tuple[pin.SE3, pin.SE3, ContactSurface, Array]] = []
+        for frame, surface, columns in zip(
+            frames, robot.soles, np.split(joints_to_origin, k, axis=1), strict=True
+        ):
+            X_WJ, X_JS = data.oMi[frame.parentJoint], frame.placement * surface.placement
+            if surface.has_area:
+                to_joints.append(X_JS.toDualActionMatrix())
+                self._contact_joints.append((X_WJ, columns))
+            else:  # its axes do not turn with the joint
+                to_joints.append(np.eye(6)[:, surface.held])
+                self._turning.append((X_WJ, X_JS, surface, columns))
+        self._to_joints = block_diag(*to_joints)
+        self._at_origin, self.G, self.J_c = (
+            np.zeros((6, r)),
+            np.zeros((6, r)),
+            np.zeros((r, model.nv)),
+        )
         self.J_q = self.J_c[:, 6:]
         moved = [_moved_by(model, frame.parentJoint) for frame in frames]
-        self._moves = np.repeat(moved, 6, axis=0)
-        """One where a coordinate moves a contact, zero elsewhere (6 k, nv)."""
+        self._moves = np.repeat(moved, [len(surface.held) for surface in robot.soles], axis=0)
+        """One where a coordinate moves a contact, zero elsewhere (r, nv)."""
         self.moving = np.flatnonzero(self._moves.any(axis=0))
         """Indices of the coordinates, base first, that move some contact."""
         self.update(robot.q_nominal, np.zeros(model.nv))
@@ -64,6 +76,10 @@ class Support:
         pin.ccrba(self.model, self.data, q, v)
         for X_WJ, columns in self._contact_joints:
             columns[:] = X_WJ.toDualActionMatrix()
+        for X_WJ, X_JS, surface, columns in self._turning:
+            X_WS = X_WJ * X_JS
+            X_WC = pin.SE3(surface.axes(X_WS.rotation), X_WS.translation)
+            columns[:] = X_WC.toDualActionMatrix()
         np.dot(self._joints_to_origin, self._to_joints, out=self._at_origin)
         self._minus_lever[:] = pin.skew(self.com)
         np.dot(self._to_com, self._at_origin, out=self.G)
@@ -77,7 +93,7 @@ class Support:
         return self._locked.inertia
 
     def joint_torques(self, wrenches: Array) -> Array:
-        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches (6 k,), the base held."""
+        """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches (r,), the base held."""
         return wrenches.dot(self.J_q)
 
 

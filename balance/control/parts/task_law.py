@@ -22,6 +22,7 @@ from balance.control.parts.tasks import PostureTask
 from balance.control.parts.whole_body import WholeBody
 from balance.control.qp import make_solver
 from balance.control.qp.diagnosis import conflict_sentence
+from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -29,15 +30,21 @@ Array = NDArray[np.float64]
 
 @dataclass(slots=True)
 class Answer:
-    """Torques (nj,) and wrenches (6 k,) of a step; ``wanted`` are the wrenches without limits."""
+    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits."""
 
     torques: Array
     wrenches: Array
     wanted: Array
 
 
+NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
+
+
 class TaskLaw(BalancingLaw):
     """The steps that such laws have in common; a law says how it weighs its tasks."""
+
+    holds_contacts = True
+    """Whether the contacts come before all tasks."""
 
     def __init__(
         self,
@@ -55,7 +62,7 @@ class TaskLaw(BalancingLaw):
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))
         self.force_metric = nothing.H.diagonal() / law.qp.regularisation
-        """Diagonal of the metric in which the contacts share the load evenly (6 k,)."""
+        """Diagonal of the metric in which the contacts share the load evenly (r,)."""
         weight = float(np.linalg.norm(self.body.weight))
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
@@ -71,6 +78,33 @@ class TaskLaw(BalancingLaw):
             linear_weight=law.qp.linear_weight,
             angular_weight=law.qp.angular_weight,
         )
+        rows = self.tasks.evaluate(self.body, self.path.at(0.0))[0]
+        self._check_freedom(
+            {
+                f"the task '{name}'": rows[part]
+                for name, part in zip(tasks, self.tasks.slices[:-1], strict=True)
+            }
+        )
+
+    def _check_freedom(self, wanted: Mapping[str, Array]) -> None:
+        """Refuse what the contacts leave no freedom for in the nominal posture.
+
+        ``wanted`` has rows (n, nv) on dv/dt for each name.  No gain would make a difference.
+        """
+        equations = self.body.equations()
+        Z = FreeMotion(equations, self.force_metric, hold_contacts=self.holds_contacts).Z
+        idle = [
+            name
+            for name, rows in wanted.items()
+            if np.linalg.norm(rows.dot(Z)) <= NO_FREEDOM * np.linalg.norm(rows)
+        ]
+        if idle:
+            raise ConfigError(
+                f"the contacts leave robot '{self.robot.name}' no freedom for "
+                f"{' and '.join(idle)}: their {len(equations.J)} conditions hold "
+                f"{len(equations.M) - Z.shape[1]} of its {len(equations.M)} velocities; leave that "
+                "out, or let the robot stand on fewer contacts, or on points"
+            )
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -94,7 +128,8 @@ class TaskLaw(BalancingLaw):
                 status |= ControlStatus.TORQUE_LIMITED
         # A projection has no limits of torque, and a solver's rounding may leave some.
         torques = self.limits.cut(answer.torques)
-        return ControlOutput(torques, answer.wrenches.reshape(-1, 6), status, active, residual)
+        wrenches = self.body.rows.each(answer.wrenches)
+        return ControlOutput(torques, wrenches, status, active, residual)
 
     @abstractmethod
     def solve(self, desired: Desired) -> Answer | None:

@@ -2,8 +2,9 @@
 
     M a + bias = S^T tau + J^T f,        J a + drift = 0,
 
-with a the accelerations, tau the joint torques, f the contact wrenches in surface frames, J the
-Jacobian of the contact surfaces and S the selection of the actuated coordinates.
+with a the accelerations, tau the joint torques, f what the contacts transmit of wrenches, J the
+Jacobian of what they hold (:mod:`balance.robots.contact_rows`: three rows of a point, six of a
+patch) and S the selection of the actuated coordinates.
 
 Differs: the papers have drift = dJ/dt v, which keeps a contact surface that slips or tips at its
 velocity.  With drift = dJ/dt v + k J v it comes to rest at the rate k; nothing changes for contacts
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.support import Support
 from balance.robots import Robot
+from balance.robots.contact_rows import ContactRows, held_part
 
 Array = NDArray[np.float64]
 
@@ -45,18 +47,18 @@ class MotionEquations:
 class WholeBody(Support):
     """The robot on its contacts with its mass matrix, velocity terms and contact Jacobian.
 
-    ``M`` (nv, nv), ``bias`` (nv,) with gravity, ``J_c`` (6 k, nv) and ``drift`` (6 k,) in surface
-    frames, ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
+    ``M`` (nv, nv), ``bias`` (nv,) with gravity, ``J_c`` (r, nv) and ``drift`` (r,) in the contacts'
+    axes, ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
     """
 
     def __init__(self, robot: Robot, contact_damping: float = 0.0) -> None:
         """``contact_damping`` is the rate k, 1/s, at which a moving contact comes to rest."""
         model = robot.model
         self.contact_damping = contact_damping
-        k, nv = len(robot.soles), model.nv
+        nv = model.nv
         self.q, self.v = robot.q_nominal, np.zeros(nv)
         self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
-        self.drift = np.zeros(6 * k)
+        self.drift = np.zeros(ContactRows(robot.soles).count)
         self._force_and_moment = np.zeros((2, 3))
         self.momentum_drift = self._force_and_moment.ravel()
         # crba fills the upper triangle only; half of the diagonal comes from each side.
@@ -64,7 +66,7 @@ class WholeBody(Support):
         self._rest = np.zeros(nv)
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
         self._attached = [
-            (frame.parentJoint, frame.placement * surface.placement)
+            (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
         super().__init__(robot)
@@ -82,12 +84,15 @@ class WholeBody(Support):
         self._fill_momentum_drift()
 
     def _fill_drift(self) -> None:
-        for index, (joint, placement) in enumerate(self._attached):
+        for own, (surface, joint, placement) in zip(self.rows.slices, self._attached, strict=True):
             # The classical acceleration is that of the surface's points, unlike the spatial one.
             drift = pin.getFrameClassicalAcceleration(
                 self.model, self.data, joint, placement, pin.LOCAL
-            )
-            self.drift[6 * index : 6 * index + 6] = drift.vector
+            ).vector
+            if not surface.has_area:
+                R_WS = self.data.oMi[joint].rotation @ placement.rotation
+                drift = held_part(surface, R_WS, drift)
+            self.drift[own] = drift
         self.drift += self.contact_damping * self.J_c.dot(self.v)
 
     def _fill_momentum_drift(self) -> None:

@@ -55,7 +55,7 @@ class WrenchLaw(BalancingLaw):
         residual = solution.residual
         if len(solution.active) and residual.dot(residual) > self._negligible**2:
             status = ControlStatus.WRENCH_LIMITED
-        torques = self.torques(solution.wrenches, solution.total, q, v)
+        torques = self.torques(solution.stacked, solution.total, q, v)
         excess = np.abs(torques) - self._limits
         if excess[excess.argmax()] > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
@@ -63,14 +63,14 @@ class WrenchLaw(BalancingLaw):
         return ControlOutput(torques, solution.wrenches, status, solution.active, residual)
 
     def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
-        """All joint torques (nj,): of contact wrenches, posture and contact dampers.
+        """All joint torques (nj,): of contact wrenches (r,), posture and contact dampers.
 
         Wrenches w_i with the sum ``total`` at the CoM take tau = x^T A_q - sum_i J_iq^T w_i with
         x = :meth:`carried`.
         """
         torques = self.posture.torque(q[7:], v[6:])
         torques += self.carried(total).dot(self.support.A_q)
-        torques -= self.support.joint_torques(self.contact_damping.driven(wrenches.ravel(), v))
+        torques -= self.support.joint_torques(self.contact_damping.driven(wrenches, v))
         return torques
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """The contact-wrench QP: contact wrenches whose sum is nearest to a wanted wrench at the CoM.
 
-With w the stacked wrenches of k contacts, each in its own surface frame, and G the map that carries
-them to the CoM in world axes,
+With w the stacked wrenches of k contacts, of each the components that it can transmit, in its own
+axes (:mod:`balance.robots.contact_rows`), and G the map that carries them to the CoM in world axes,
 
     minimise  |G w - w_CoM|^2_W + eps |w - w_0|^2_R    subject to    every wrench in its cone.
 
@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dposv
 
 from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
 from balance.control.qp.diagnosis import Limit
+from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, WrenchCone
 
 Array = NDArray[np.float64]
@@ -32,9 +33,11 @@ LEAST_SHARE = 0.05  # of the load of the largest contact
 
 @dataclass(slots=True)
 class WrenchSolution:
-    """Contact wrenches (k, 6) in surface frames, and how they were found."""
+    """Contact wrenches (k, 6) in the contacts' axes, and how they were found."""
 
     wrenches: Array
+    stacked: Array
+    """What the contacts transmit of them (r,)."""
     status: QPStatus
     active: NDArray[np.integer[Any]]
     total: Array
@@ -61,7 +64,10 @@ class WrenchDistribution:
         regularisation: float,
     ) -> None:
         self.solver = solver
+        self.contacts = ContactRows(surfaces)
         self.rows = block_diag(*(cone.rows for cone in cones))
+        if not self.contacts.all_held:
+            self.rows = self.rows[:, self.contacts.entries]
         self.lower = np.concatenate([cone.lower for cone in cones])
         self.limits = tuple(
             Limit(surface.name, name)
@@ -69,8 +75,8 @@ class WrenchDistribution:
             for name in cone.names
         )
         self.names = tuple(map(str, self.limits))
-        self.n = 6 * len(surfaces)
-        capacity = np.concatenate(_capacities(surfaces, share_friction))
+        self.n = self.contacts.count
+        capacity = self.contacts.stacked(np.array(_capacities(surfaces, share_friction)))
         # R^-1 and W on the columns and rows of G: arrays of equal shapes multiply twice as fast.
         self._inverse_share_weight = np.tile(capacity**2, (6, 1))
         weight = np.repeat([linear_weight, angular_weight], 3)
@@ -79,7 +85,7 @@ class WrenchDistribution:
         self._none = np.empty(0, dtype=int)
 
     def solve(self, G: Array, wanted: Array) -> WrenchSolution:
-        """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, 6 k)."""
+        """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, r)."""
         stacked, status, active = self.even_share(G, wanted), QPStatus.SOLVED, self._none
         margins = self.rows.dot(stacked)
         margins -= self.lower
@@ -87,7 +93,8 @@ class WrenchDistribution:
             solution = self.solver.solve(self.program(G, wanted, stacked))
             stacked, status, active = solution.x, solution.status, solution.active
         total = G.dot(stacked)
-        return WrenchSolution(stacked.reshape(-1, 6), status, active, total, wanted - total)
+        wrenches = self.contacts.each(stacked)
+        return WrenchSolution(wrenches, stacked, status, active, total, wanted - total)
 
     def even_share(self, G: Array, wanted: Array) -> Array:
         """The least wrenches, in the metric R, that add up to ``wanted`` regardless of cones."""

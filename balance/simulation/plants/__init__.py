@@ -14,12 +14,6 @@ __all__ = ["BodyImpulse", "Plant", "make_plant"]
 
 def make_plant(config: PlantConfig, robot: Robot, ground: GroundMotion | None = None) -> Plant:
     """The simulated robot that ``config`` describes, on ground that moves or rests."""
-    for surface in robot.soles if config.contact == "welded" else ():
-        if not surface.has_area:
-            raise ConfigError(
-                f"plant.contact = welded: '{surface.name}' of robot '{robot.name}' touches with "
-                "points that span no area, about which it may turn; take hard or soft"
-            )
     engine = ENGINES.find(config.engine, "plant.engine")
     try:
         plant: Plant = engine.target(config, robot, ground)

@@ -12,7 +12,8 @@ contact; z is out of the plane that a surface touches.  Three models close the p
   and maximum dissipation at once).
 * ``soft``: springs and dampers at the corners, RobotDynamicsETH (3.57), taken implicitly, so that
   any stiffness is stable: a compliance is added to the diagonal of W.  Cones as above.
-* ``welded``: the surfaces stay where they are, whatever force that takes.
+* ``welded``: the surfaces stay where they are, whatever force that takes; about a point or a line
+  the body may turn.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from scipy.linalg.lapack import dposv, dtrtrs
 
 from balance.config import PlantConfig
 from balance.robots import Robot
+from balance.robots.contact_rows import ContactRows
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.coulomb import CoulombSolver
 from balance.simulation.plants.surface import Surfaces, most_corners, sticking_rows
@@ -56,7 +58,7 @@ class ContactModel(Protocol):
         ...
 
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
-        """Impulses on all surfaces (6 k,) in their own axes, at their centres.
+        """Impulses on all surfaces (6 k,) in the axes of ``surfaces``, at their centres.
 
         ``W`` (6 k, 6 k) and ``free`` (6 k,) are the Delassus matrix and the velocity without
         contact of the surfaces' centres.
@@ -110,16 +112,15 @@ class Contacts:
 class HardContact:
     """Unilateral contact with Coulomb friction.
 
-    If all surfaces lie flat and stick, their velocities are known and one small linear solve gives
-    the impulses exactly; that is the case in nearly every step of a standing robot.  Otherwise, and
-    where a surface is a point or two about which its body may turn, Pinocchio's contact solvers
-    find the impulses of the corners.
+    If all surfaces lie flat and stick, what they hold of their velocities is known and one small
+    linear solve gives the impulses exactly; that is the case in nearly every step of a standing
+    robot.  Otherwise Pinocchio's contact solvers find the impulses of the corners.
     """
 
     def __init__(self, robot: Robot, config: PlantConfig) -> None:
         self._robot = robot
         self._most = most_corners(robot)
-        self._all_flat = all(surface.has_area for surface in robot.soles)
+        self._held = ContactRows(robot.soles)
         friction = np.full(self._most * len(robot.soles), config.friction)
         self._solver = CoulombSolver(robot.model, friction, config.contact_tolerance)
         self._sticking = sticking_rows(robot, FLAT_FRICTION * friction[:: self._most])
@@ -143,13 +144,18 @@ class HardContact:
 
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
         gaps = surfaces.gaps.ravel()
-        if self._all_flat and gaps.dot(gaps) < FLAT_M**2:
-            change = surfaces.closing_velocity(gaps / dt) - free
-            _, impulses, failed = dposv(W, change)
+        touching = gaps if surfaces.present is None else gaps[surfaces.present]
+        if touching.dot(touching) < FLAT_M**2:
+            change, held = surfaces.closing_velocity(gaps / dt) - free, self._held
+            if not held.all_held:
+                change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
+            else:
+                W_held = W
+            _, impulses, failed = dposv(W_held, change)
             margins = self._sticking.dot(impulses)
             if not failed and margins[margins.argmin()] >= 0.0:
-                self._stuck = W, impulses, change
-                return impulses
+                self._stuck = W_held, impulses, change
+                return held.each(impulses).ravel()
         return self._slide(W, free, surfaces, gaps, dt)
 
     def _slide(self, W: Array, free: Array, surfaces: Surfaces, gaps: Array, dt: float) -> Array:
@@ -171,7 +177,7 @@ class HardContact:
     def _guess(self, surfaces: Surfaces) -> Array:
         """Impulses of the corners (m k, 3) in the last step."""
         if self._stuck is not None:
-            return surfaces.share(self._stuck[1])
+            return surfaces.share(self._held.each(self._stuck[1]).ravel())
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
 
 
@@ -243,6 +249,7 @@ class WeldedContact:
     """The surfaces are fixed to the world; for studies of a law without slipping or tipping."""
 
     def __init__(self, robot: Robot, config: PlantConfig) -> None:
+        self._held = ContactRows(robot.soles)
         self.forget()
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -257,11 +264,14 @@ class WeldedContact:
         if self._anchors is None:
             self._anchors = poses
         change = -WELD_RECOVERY / dt * _displacements(self._anchors, poses) - free
+        if not self._held.all_held:
+            entries = self._held.entries
+            W, change = W[np.ix_(entries, entries)], change[entries]
         _, impulses, failed = dposv(W, change)
         if failed:  # the surfaces hinder each other: take the least impulses
             impulses = np.linalg.lstsq(W, change, rcond=1e-10)[0]
         self.residual = float(np.abs(W.dot(impulses) - change).max())
-        return impulses
+        return self._held.each(impulses).ravel()
 
 
 def _set_friction(corners: Array, most: int, surface: int, friction: float) -> None:

@@ -9,9 +9,10 @@ height over the plane, v its rate and a the mean acceleration of the step,
 where ``solref`` is (-d k, -d b), ``solimp`` holds d, and A is MuJoCo's estimate of the point's
 inverse mass.  That is a spring K = k / R and a damper D = b / R next to an inertia 1 / R, which
 vanishes with d.  So ``plant.soft`` means what it means to the Pinocchio plant, and hard contact is
-the same with a spring that yields by 10 micrometres under 100 N.  A stiffer one would rattle:
-MuJoCo lets go of a corner that is a hair above its plane, until it has fallen back.  Welded corners
-are tied to where they stand by the same springs, in all directions.
+the same with a spring that yields by 10 micrometres under 100 N, or under half the weight of a
+robot lighter than 20 kg.  A stiffer one would rattle: MuJoCo lets go of a corner that is a hair
+above its plane, until it has fallen back.  Welded corners are tied to where they stand by the same
+springs, in all directions.
 
 Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
 tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N; and a
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.robots import Robot
+from balance.robots.contacts import ContactSurface
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.mujoco_ground import add_ground
 from balance.simulation.plants.mujoco_model import quaternion
@@ -36,6 +38,7 @@ Array = NDArray[np.float64]
 HARD_STIFFNESS = 1e7  # N/m, of one corner
 HARD_DAMPING = 1e5  # N s/m; what sinks in comes back with time constant D / K = 10 ms
 FRICTION_DAMPING = 1e8  # N s/m
+FIRM_WEIGHT_N = 200.0  # lighter robots stand on springs that are softer by the ratio of weights
 IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
 TOUCHING_M = 1e-7  # a corner that stands on its plane touches it in spite of rounding
@@ -60,7 +63,11 @@ def add_contacts(
         X_JS = frame.placement * surface.placement
         on_ground = ground is not None and surface.name in ground.surfaces
         carrier = moving if moving is not None and on_ground else spec.worldbody
+        # A sphere lies on its plane with any tilt of its body if both are lower by its radius.
+        lift = np.array([0.0, 0.0, POINT_RADIUS_M]) if surface.has_area else np.zeros(3)
         top = surface.plane
+        if not surface.has_area:
+            top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -POINT_RADIUS_M]))
         kind, size = mujoco.mjtGeom.mjGEOM_PLANE, (1.0, 1.0, 0.1)
         if on_ground:  # MuJoCo allows no plane on a body that moves
             kind, size = mujoco.mjtGeom.mjGEOM_BOX, GROUND_HALF_SIZE_M
@@ -78,7 +85,7 @@ def add_contacts(
                 name=f"corner {number} of {surface.name}",
                 type=mujoco.mjtGeom.mjGEOM_SPHERE,
                 size=[POINT_RADIUS_M, 0.0, 0.0],
-                pos=X_JS.act(corner + np.array([0.0, 0.0, POINT_RADIUS_M])),
+                pos=X_JS.act(corner + lift),
                 quat=quaternion(X_JS.rotation),
                 **inert,
             )
@@ -125,6 +132,8 @@ class CornerContacts:
         self._n = sum(len(surface.corners) for surface in robot.soles)
         corners = slice(self._first, self._first + self._n)
         self._axes = data.geom_xmat[corners].reshape(-1, 3, 3)  # of the surfaces; a view
+        self._lift = np.zeros((self._n, 1))
+        self._lines: list[tuple[ContactSurface, Array, Array, Array]] = []
         # Forces on the corners in the axes that MuJoCo has for each, the map from there to the
         # world's axes, and the forces in those and in the surfaces'.
         self._forces = np.zeros((self._n, 3))
@@ -143,13 +152,32 @@ class CornerContacts:
                 order.append(corner)
             # MuJoCo numbers the geoms of a body in the order in which they were added.
             own = slice(order[-len(names)], order[-1] + 1)
-            self._turns.append((self._in_world[own], self._axes[own.start], self._in_surface[own]))
+            axes = self._axes_of(surface, self._axes[own.start])
+            self._turns.append((self._in_world[own], axes, self._in_surface[own]))
+            self._lift[own] = POINT_RADIUS_M if surface.has_area else 0.0
         self._to_wrenches = to_wrenches.reshape(-1, 3 * self._n)
         self._pairs = pairs
         self._order = np.array(order)
         """Corners in the order in which MuJoCo lists them if all of them touch."""
-        self._set_stiffness(np.array(_spring(config)))
+        weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        hard = 1.0 if config.contact == "soft" else min(1.0, weight / FIRM_WEIGHT_N)
+        self._set_stiffness(hard * np.array(_spring(config)))
         self._in_order = not self._moving and bool((np.diff(self._order) == 1).all())
+
+    def _axes_of(self, surface: ContactSurface, of_body: Array) -> Array:
+        """The axes, kept up to date, in which the wrench of a surface is told.
+
+        Those of the plane for a point; between both, filled by :meth:`read`, for a line.
+        """
+        if surface.has_area:
+            return of_body
+        plane = self._model.geom(f"plane of {surface.name}").id
+        of_plane: Array = self._data.geom_xmat[plane].reshape(3, 3)
+        if len(surface.held) == 3:
+            return of_plane
+        axes = np.eye(3)
+        self._lines.append((surface, of_body, of_plane, axes))
+        return axes
 
     def _set_stiffness(self, spring: Array) -> None:
         model, data = self._model, self._data
@@ -198,11 +226,11 @@ class CornerContacts:
         if self._welded:
             mujoco.mj_kinematics(self._model, self._data)
             corners = slice(self._first, self._first + self._n)
-            points = self._data.geom_xpos[corners] - POINT_RADIUS_M * self._axes[:, :, 2]
+            points = self._data.geom_xpos[corners] - self._lift * self._axes[:, :, 2]
             self._model.eq_data[:, 3:6] = points[self._order]
 
     def read(self, wrenches: Array) -> None:
-        """Write the wrenches (k, 6) of the last step, in the surfaces' axes, at their centres.
+        """Write the wrenches (k, 6) of the last step, in the contacts' axes, at their centres.
 
         MuJoCo's forces act half-way between a corner and its plane; that arm, of micrometres on
         hard ground, is left out.
@@ -221,6 +249,8 @@ class CornerContacts:
         else:
             forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
         np.dot(self._to_world, forces.ravel(), out=self._in_world.ravel())
+        for surface, of_body, of_plane, axes in self._lines:
+            axes[:] = surface.axes(of_body, of_plane)
         for in_world, axes, in_surface in self._turns:
             np.dot(in_world, axes, out=in_surface)
         self._to_wrenches.dot(self._in_surface.ravel(), out=wrenches.reshape(-1))
@@ -238,7 +268,7 @@ def friction_impedance_ratio(config: PlantConfig) -> float:
 
 
 def _spring(config: PlantConfig) -> tuple[float, float]:
-    """Stiffness (N/m) and damping (N s/m) of a corner."""
+    """Stiffness (N/m) and damping (N s/m) of a corner under a robot that is not light."""
     if config.contact == "soft":
         return config.soft.stiffness, config.soft.damping
     return HARD_STIFFNESS, HARD_DAMPING

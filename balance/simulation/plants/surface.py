@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
+from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, friction_pyramid
 from balance.simulation.ground import GroundMotion
 
@@ -26,9 +27,10 @@ class Surfaces:
     of them, and the corners that a surface lacks are never near.
 
     Velocities and impulses of a surface are six numbers, linear first, at its centre and in its own
-    axes S; those of a corner are three numbers in the axes of the plane P, z out of the plane.
-    ``gaps`` (k, m) are the heights of the corners above their plane and ``normals`` (k, 3) the
-    planes' normals in the axes S.
+    axes S, or, if it may turn about a point or a line, in axes that stay with the plane P
+    (``ContactSurface.axes``); those of a corner are three numbers in the axes of P, z out of the
+    plane.  ``gaps`` (k, m) are the heights of the corners above their plane and ``normals`` (k, 3)
+    the planes' normals in the axes of the surfaces.
     """
 
     def __init__(self, robot: Robot, data: pin.Data, J: Array) -> None:
@@ -39,6 +41,9 @@ class Surfaces:
         # Of each surface its three axes, its centre and its corners, in the axes of its plane.
         self._points = np.zeros((self.count, 4 + m, 3))
         self._points[:, 4:, 2] = ABSENT_M
+        present = np.arange(m) < np.array([[len(s.corners)] for s in robot.soles])
+        self.present = None if present.all() else np.flatnonzero(present)
+        """Numbers of the corners that there are; None if all surfaces have m of them."""
         self._surfaces = [
             _Surface(robot.model, surface, placements, points, rows)
             for surface, points, rows in zip(
@@ -117,7 +122,8 @@ class _Surface:
         J: Array,
     ) -> None:
         frame = model.frames[surface.frame_id]
-        self.name, self._plane = surface.name, surface.plane
+        self.name, self._plane, self._surface = surface.name, surface.plane, surface
+        self._turns = not surface.has_area
         self._joint = frame.parentJoint
         self._X_JS = frame.placement * surface.placement
         self._rows = frame_points(self._X_JS, surface.corners)
@@ -136,7 +142,10 @@ class _Surface:
     def carry(self, data: pin.Data, pose: pin.SE3, twist: pin.Motion) -> Array:
         """Place the plane on ground at ``pose``; its velocity (6,) at the centre, surface axes."""
         self._place(pose * self._plane)
-        return np.asarray((data.oMi[self._joint] * self._X_JS).actInv(twist).vector)
+        X = data.oMi[self._joint] * self._X_JS
+        if self._turns:
+            X = pin.SE3(self._surface.axes(X.rotation, self._R_WP), X.translation)
+        return np.asarray(X.actInv(twist).vector)
 
     def update(self, model: pin.Model, data: pin.Data) -> None:
         self._J[:] = pin.getFrameJacobian(model, data, self._joint, self._X_JS, pin.LOCAL)
@@ -144,6 +153,15 @@ class _Surface:
         if not self._level:
             self._points[3:] -= self._p_WP
             self._points[:] = self._points.dot(self._R_WP)
+        if self._turns:
+            self._take_contact_axes()
+
+    def _take_contact_axes(self) -> None:
+        """Put axes and Jacobian of S into those of the contact; the corners have their z axis."""
+        R_PS = self._points[:3].T
+        R_PC = self._surface.axes(R_PS, np.eye(3))
+        self._J[:] = (R_PC.T @ R_PS @ self._J.reshape(2, 3, -1)).reshape(6, -1)
+        self._points[:3] = R_PC.T
 
 
 def most_corners(robot: Robot) -> int:
@@ -152,18 +170,20 @@ def most_corners(robot: Robot) -> int:
 
 
 def sticking_rows(robot: Robot, friction: Array) -> Array:
-    """Rows (n, 6 k) that are not negative for impulses which corners that stick can give.
+    """Rows (n, r) that are not negative for impulses which corners that stick can give.
 
     ``friction`` (k,) has the coefficient under each surface.
 
     Sufficient for Coulomb's circular cones at the corners of surfaces that lie flat, for the rows
-    are those of pyramids inside of them.
+    are those of pyramids inside of them.  Of each surface only what it transmits has a column.
     """
     cones = [
         surface_cone(surface, friction_pyramid(mu))
         for surface, mu in zip(robot.soles, friction.tolist(), strict=True)
     ]
-    return np.asarray(block_diag(*(cone.rows for cone in cones)))
+    rows = np.asarray(block_diag(*(cone.rows for cone in cones)))
+    held = ContactRows(robot.soles)
+    return rows if held.all_held else rows[:, held.entries]
 
 
 def _point_rows(arm: Array) -> Array:

@@ -7,7 +7,6 @@ import pinocchio as pin
 import pytest
 
 from balance.config import load_config
-from balance.errors import ConfigError
 from balance.experiment import Experiment, run
 from balance.robots.stance import robot_of
 from balance.simulation.plants import make_plant
@@ -26,7 +25,7 @@ def test_robot_stands_on_studs_with_a_knuckle_on_the_wall(engine: str) -> None:
     wrenches, robot = recording.contact_wrenches[-1], recording.robot
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, recording.q[-1])
-    poses = [surface.pose(data) for surface in robot.soles]
+    poses = [surface.wrench_pose(data) for surface in robot.soles]
     total = sum(pose.rotation @ w[:3] for pose, w in zip(poses, wrenches, strict=True))
     np.testing.assert_allclose(total, [0.0, 0.0, 9.81 * robot.mass], atol=5.0)
     assert wrenches[KNUCKLE, 2] == pytest.approx(30.0, rel=0.05)  # what the law asks for
@@ -68,8 +67,7 @@ def test_friction_may_change_under_one_surface_of_points(engine: str) -> None:
         plant.set_friction(KNUCKLE, friction)
         torques = np.zeros(robot.model.nv - 6)
         torques[robot.joint_names.index("right_elbow")] = -5.0
-        for _ in range(3):
-            plant.step(torques)
+        plant.step(torques)  # later on MuJoCo has lifted what slides
         normal, tangential = plant.contact_wrenches[KNUCKLE, 2], plant.contact_wrenches[KNUCKLE, :2]
         assert normal > 0.1
         rates.append(np.hypot(*tangential) / normal)
@@ -77,6 +75,23 @@ def test_friction_may_change_under_one_surface_of_points(engine: str) -> None:
     assert rates[1] > 0.01
 
 
-def test_a_point_cannot_be_welded() -> None:
-    with pytest.raises(ConfigError, match=r"'right knuckle' of robot 'toro' touches with points"):
-        Experiment(load_config("toro_points", {"plant.contact": "welded"}))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_welded_point_stays_where_it_is_while_its_body_turns(engine: str) -> None:
+    config = load_config("toro_points", {"plant.contact": "welded", "plant.engine": engine})
+    robot = robot_of(config)
+    plant, data = make_plant(config.plant, robot), robot.model.createData()
+    torques = np.zeros(robot.model.nv - 6)
+    torques[robot.model.frames[robot.soles[KNUCKLE].frame_id].parentJoint - 2] = 1.0
+    poses = []
+    for steps in (0, 30):
+        for _ in range(steps):
+            plant.step(torques)
+        pin.framesForwardKinematics(robot.model, data, plant.q)
+        poses.append([surface.pose(data) for surface in robot.soles])
+    moved = [before.actInv(after) for before, after in zip(*poses, strict=True)]
+    for X in moved:
+        assert np.linalg.norm(X.translation) < 1e-4  # m
+    assert np.linalg.norm(pin.log3(moved[KNUCKLE].rotation)) > 0.01  # rad
+    for X in moved[:KNUCKLE]:
+        assert np.linalg.norm(pin.log3(X.rotation)) < 1e-3  # rad
+    assert np.abs(plant.contact_wrenches[KNUCKLE, 3:]).max() == 0.0
