@@ -17,7 +17,8 @@ from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
 from balance.experiment import Experiment
 from balance.recordings import disk_arrays
-from balance.recordings.results import check_output, load_recording
+from balance.recordings.outputs import RUN, Output
+from balance.recordings.results import load_recording
 from balance.recordings.size import check_study_size, recording_bytes
 from balance.robots import load_robot
 from balance.simulation.plants.render import check_encoder
@@ -119,7 +120,7 @@ def test_what_a_file_says_cannot_break_the_sentence_that_quotes_it() -> None:
         lambda name: load_recording(name),
         lambda name: load_report(Path(name)),
         lambda name: load_robot("toro", folders=[Path(name)]),
-        lambda name: check_output(Path(name)),
+        lambda name: Output(Path(name), RUN),
         lambda name: check_encoder(Path(f"{name}.gif")),
     ],
 )

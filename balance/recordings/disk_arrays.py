@@ -47,10 +47,11 @@ def release() -> None:
         memory.madvise(mmap.MADV_DONTNEED)
 
 
-def chunks(rows: int) -> Iterator[slice]:
-    """Slices of up to ``CHUNK_ROWS`` rows; the memory of one is given back before the next."""
-    for start in range(0, rows, CHUNK_ROWS):
-        yield slice(start, min(start + CHUNK_ROWS, rows))
+def chunks(rows: int, size: int | None = None) -> Iterator[slice]:
+    """Slices of up to ``size`` rows; the memory of one is given back before the next."""
+    size = size or CHUNK_ROWS
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
         release()
 
 

@@ -6,11 +6,9 @@ a full disk does not match its sum and counts as not written; its run is repeate
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from io import FileIO
@@ -20,6 +18,9 @@ from typing import Any, BinaryIO
 
 import balance
 from balance.errors import FileError
+from balance.recordings.atomic_moves import try_lock
+from balance.recordings.claims import Claim, sweep
+from balance.recordings.outputs import STUDY
 from balance.studies.failures import StudyStoppedError
 
 DEFINITION, LOG, LOCK = "study.json", "runs.log", ".lock"
@@ -39,9 +40,11 @@ class StudyFolder:
         # Not sorted: the order of axes and cases numbers the cells.
         fingerprint = hashlib.sha256(json.dumps(wanted).encode()).hexdigest()
         try:
+            sweep(path.absolute().parent)
             path.mkdir(parents=True, exist_ok=True)
             self._check(wanted, fingerprint)
             self._lock = _claim(path)
+            self._check(wanted, fingerprint)  # another may have made it before the lock was ours
             if not (path / DEFINITION).exists():
                 text = json.dumps({"fingerprint": fingerprint, **wanted}, indent=2)
                 write_atomically(path / DEFINITION, text.encode())
@@ -150,11 +153,14 @@ class StudyFolder:
 def _claim(path: Path) -> BinaryIO:
     """A lock on the folder that ends with the process, however it ends."""
     lock = open(path / LOCK, "ab")  # noqa: SIM115
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    # Locked, and still the lock of this folder: it may have been replaced while we waited.
+    if (
+        try_lock(lock.fileno()) is False
+        or not os.path.exists(path / LOCK)
+        or not (os.path.samestat(os.fstat(lock.fileno()), (path / LOCK).stat()))
+    ):
         lock.close()
-        raise FileError(f"{path} is in use by another command; wait for it to end") from None
+        raise FileError(f"{path} is in use by another command; wait for it to end")
     return lock
 
 
@@ -188,14 +194,24 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def check_removable(path: Path) -> None:
+    """Raise if there is anything in ``path`` but a study that no command uses."""
+    begun = {LOCK, f".{DEFINITION}.part"}  # all that a command killed at its start leaves
+    if path.is_dir() and {entry.name for entry in path.iterdir()} <= begun:
+        return
+    STUDY.check_replaceable(path)
+    with _claim(path):
+        pass
+
+
 def remove_study(path: Path) -> None:
     """Delete the folder of a study that no command uses, and nothing else."""
     if not path.exists():
         return
-    if any(path.iterdir()) and not (path / DEFINITION).is_file():
-        raise FileError(f"{path} is not a study of balance, so it is not replaced")
     try:
-        with _claim(path):
-            shutil.rmtree(path)
+        check_removable(path)
+        # Out of sight in one step: a command that is killed leaves no half of a study.
+        with Claim(Path(os.path.realpath(path))) as claim, _claim(path):
+            claim.discard()
     except OSError as error:
         raise FileError(f"cannot remove {path}: {error.strerror}") from None

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import balance
 from balance.config import LAWS
 from balance.control import Controller, ControlStatus, make_controller
-from balance.recordings.results import provenance
+from balance.recordings.provenance import provenance
 from balance.robots import Robot
 
 ROOT = Path(__file__).resolve().parents[2]

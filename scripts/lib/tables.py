@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
-from balance.recordings.results import provenance
+from balance.recordings.provenance import provenance
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "robustness.md"
 END = "<!-- end -->"
@@ -16,7 +17,7 @@ def stamp(command: str) -> str:
     found = provenance()
     return (
         f"Made by `{command}` on {found['written'][:10]} with balance {found['balance']}, "
-        f"pin {found['pin']}, numpy {found['numpy']}, Python {found['python']}."
+        f"pin {version('pin')}, numpy {version('numpy')}, Python {found['python']}."
     )
 
 

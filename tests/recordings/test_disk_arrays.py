@@ -11,7 +11,7 @@ import pytest
 
 from balance.config import load_config
 from balance.experiment import Experiment
-from balance.recordings import disk_arrays
+from balance.recordings import disk_arrays, log_file
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording, save_recording
 
@@ -70,7 +70,8 @@ def test_a_run_is_the_same_wherever_its_arrays_live(
 def test_a_log_that_was_written_in_chunks_reads_back_whole(
     recordings: tuple[Recording, Recording], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_arrays, "CHUNK_ROWS", 200)
+    monkeypatch.setattr(log_file, "GROUP_ROWS", 200)
+    monkeypatch.setattr(log_file, "CHUNK_ROWS", 130)  # read in other pieces than written
     save_recording(recordings[1], tmp_path / "run")
     assert pq.ParquetFile(tmp_path / "run" / "log.parquet").num_row_groups == 4
     back = load_recording(tmp_path / "run")

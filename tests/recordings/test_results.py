@@ -13,8 +13,9 @@ import pytest
 from balance.config import load_config
 from balance.errors import BalanceError, FileError, ResultError
 from balance.experiment import run
+from balance.recordings.outputs import RUN, Output
 from balance.recordings.recording import Recording
-from balance.recordings.results import load_recording, save_recording, save_somewhere
+from balance.recordings.results import fill_or_rescue, load_recording, save_recording
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,10 @@ def test_cop_columns_follow_from_the_contact_wrenches(recording: Recording, fold
     table = pq.read_table(folder / "log.parquet")
     wrench = recording.contact_wrenches[:, 0]
     np.testing.assert_allclose(table["cop_left_x"].to_numpy(), -wrench[:, 4] / wrench[:, 2])
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def damage_truncate(folder: Path) -> None:
@@ -125,7 +130,7 @@ def test_a_full_disk_does_not_lose_the_run(
     """The first write fails, as when the disk has filled up meanwhile; the data goes elsewhere."""
     shelter = tmp_path / "tmp"
     shelter.mkdir()
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(shelter))
+    monkeypatch.setattr("tempfile.tempdir", str(shelter))
     plain, calls = pq.ParquetWriter.write_table, []
 
     def fails_once(*arguments: object, **options: object) -> None:
@@ -135,19 +140,24 @@ def test_a_full_disk_does_not_lose_the_run(
         plain(*arguments, **options)
 
     monkeypatch.setattr(pq.ParquetWriter, "write_table", fails_once)
-    with pytest.raises(FileError, match="was saved to"):
-        save_somewhere(recording, tmp_path / "out" / "result", False, None)
-    kept = load_recording(shelter / "balance-results" / "result")
-    np.testing.assert_array_equal(kept.q, recording.q)
+    # What an attacker would have put where the data used to go.
+    (shelter / "balance-results").symlink_to(tmp_path / "elsewhere")
+    with (
+        pytest.raises(FileError, match="was saved to"),
+        Output(tmp_path / "out" / "result", RUN) as output,
+    ):
+        fill_or_rescue(output, recording)
+    (private,) = (path for path in shelter.iterdir() if path.name != "balance-results")
+    assert private.stat().st_mode & 0o077 == 0
+    np.testing.assert_array_equal(load_recording(private / "result").q, recording.q)
+    assert names_in(tmp_path / "out") == set()
 
 
 def test_an_unreadable_parent_is_refused_before_the_run(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    from balance.recordings.results import check_output
-
     with pytest.raises(FileError, match="cannot write into"):
-        check_output(file / "result")
+        Output(file / "result", RUN)
 
 
 def test_summary_file_is_the_summary(recording: Recording, folder: Path) -> None:

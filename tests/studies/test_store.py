@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from balance.errors import FileError
+from balance.studies import store
 from balance.studies.failures import StudyStoppedError
 from balance.studies.store import DEFINITION, LOG, Row, StudyFolder, remove_study, write_atomically
 from balance.studies.table import write_table
@@ -111,6 +112,62 @@ def test_a_study_in_use_is_refused(tmp_path: Path) -> None:
             remove_study(tmp_path)
     remove_study(tmp_path)
     assert not tmp_path.exists()
+
+
+def test_a_study_with_something_of_the_users_in_it_is_not_removed(tmp_path: Path) -> None:
+    opened(tmp_path / "study").close()
+    (tmp_path / "study" / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileError, match=r"'thesis\.tex', which is no part of a study"):
+        remove_study(tmp_path / "study")
+    assert (tmp_path / "study" / DEFINITION).is_file()
+
+
+def test_a_study_that_was_killed_before_it_was_defined_can_be_removed(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    study.mkdir()
+    for name in (".lock", f".{DEFINITION}.part"):
+        (study / name).touch()
+    remove_study(study)
+    assert not study.exists()
+
+
+def test_wherever_a_removal_is_killed_the_study_is_whole_or_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before it moves the folder out of sight, or before it deletes what it moved."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with opened(tmp_path / "study") as folder:
+        folder.append(row(0))
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.rmtree", lambda *_, **__: None)
+        remove_study(tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".study.balance"]
+    opened(tmp_path / "study").close()
+    assert [path.name for path in tmp_path.iterdir()] == ["study"]
+    monkeypatch.setattr("os.rename", refuse)
+    with pytest.raises(FileError, match="cannot remove"):
+        remove_study(tmp_path / "study")
+    opened(tmp_path / "study").close()
+
+
+def test_another_study_that_came_first_is_noticed_under_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two commands look at an empty folder; one defines its study before the other has the lock."""
+    plain = store._claim
+
+    def late(path: Path) -> object:
+        monkeypatch.setattr(store, "_claim", plain)
+        opened(path, axes=[1, 2]).close()
+        return plain(path)
+
+    monkeypatch.setattr(store, "_claim", late)
+    with pytest.raises(FileError, match="holds another study"):
+        opened(tmp_path, axes=[1, 3])
 
 
 def test_a_damaged_definition_is_refused(tmp_path: Path) -> None:

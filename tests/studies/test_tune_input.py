@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 import yaml
 from tuning_samples import PUSH, STUDY, tuning_of, write_study
+from typer.testing import CliRunner
 
+from balance.app.cli import app
 from balance.errors import BalanceError, ConfigError
+from balance.studies.tuning.study import Tuning
 
 GAIN = "controller.gains.K_P.1"
 
@@ -151,3 +154,18 @@ def test_sweeps_and_envelopes_are_not_tuned(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump({**tree, "axes": [{"type": "laws"}]}))
     with pytest.raises(ConfigError, match="is for 'balance sweep'"):
         tuning_of(path)
+
+
+def test_trials_in_a_storage_stay_if_the_folder_cannot_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--overwrite`` looks at the folder before it deletes anything."""
+    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path}/x.db")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("years of work")
+    discarded: list[object] = []
+    monkeypatch.setattr(Tuning, "discard", discarded.append)
+    words = ["tune", str(path), "--out", str(tmp_path / "out"), "--overwrite"]
+    result = CliRunner().invoke(app, words)
+    assert "so it is not replaced" in str(result.exception)
+    assert discarded == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from balance.errors import FileError, ResultError
-from balance.recordings.results import provenance
+from balance.recordings.provenance import provenance
 
 
 @dataclass(frozen=True)

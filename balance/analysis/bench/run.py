@@ -14,6 +14,7 @@ from balance.analysis.bench.report import Figure, Report, machine
 from balance.analysis.bench.solvers import solver_figures
 from balance.analysis.bench.startup import memory_figures, startup_figures
 from balance.analysis.bench.states import PushedStates
+from balance.recordings.provenance import imported_packages
 
 
 @dataclass(frozen=True)
@@ -63,4 +64,4 @@ def bench(
     for name, part in parts.items():
         told(name)
         figures += part()
-    return Report(tuple(figures), where)
+    return Report(tuple(figures), where | imported_packages())

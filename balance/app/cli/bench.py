@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from balance.app.cli.options import OutOption, OverwriteOption, claimed
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -19,9 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the table goes.")] = Path(
-        "results/bench"
-    ),
+    out: OutOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="A rough look, in a minute.")] = False,
     long_run: Annotated[
         float | None,
@@ -44,12 +44,14 @@ def bench(
         bool,
         typer.Option("--instructions", help="Count instructions with valgrind: takes minutes."),
     ] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Measure how fast control steps, plants and closed loops are, as multiples of their floors."""
     from balance.analysis.bench.report import Report, load_report
     from balance.analysis.bench.run import QUICK, THOROUGH
     from balance.analysis.bench.run import bench as measure
     from balance.app.terminal import console
+    from balance.recordings.outputs import BENCH
 
     earlier = None if compare is None else load_report(compare)
     if instructions:
@@ -57,13 +59,16 @@ def bench(
 
         check_valgrind()
     effort = QUICK if quick else THOROUGH
-    report = measure(effort, lambda part: console.print(part), long_run, creep)
-    if instructions:
-        console.print("instructions")
-        report = Report((*report.figures, *instruction_figures()), report.machine)
-    console.print(_table(report))
-    for file in report.write(out):
-        console.print(str(file), highlight=False, soft_wrap=True)
+    with claimed(out, "bench", BENCH, overwrite) as output:
+        report = measure(effort, lambda part: console.print(part), long_run, creep)
+        if instructions:
+            console.print("instructions")
+            report = Report((*report.figures, *instruction_figures()), report.machine)
+        console.print(_table(report))
+        with output.filling() as folder:
+            files = report.write(folder)
+    for file in files:
+        console.print(str(output.path / file.name), highlight=False, soft_wrap=True)
     if earlier is not None:
         console.print(_comparison(report, earlier))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +17,8 @@ from balance.app.cli.options import (
     RobotsOption,
     SetOption,
     about,
+    claimed,
 )
-from balance.recordings.verdict import EndKind
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -47,36 +49,50 @@ def run(
     from balance.app.terminal import console, progress_bar, result_table
     from balance.config import find_config, load_config, parse_overrides
     from balance.experiment import Experiment
-    from balance.recordings.results import check_output, free_folder, save_somewhere
+    from balance.recordings.outputs import RUN
+    from balance.recordings.results import fill_or_rescue
+    from balance.recordings.verdict import EndKind
 
     path = find_config(config)
     if watch:
         from balance.app.cli.watch import run_and_watch
 
-        folder = out or Path("results") / f"{path.stem}-watched"
-        check_output(folder, overwrite or out is None)
-        run_and_watch(path, parse_overrides(set_ or []), folder, robots or [], pdf)
+        with claimed(out, f"{path.stem}-watched", RUN, overwrite) as output:
+            run_and_watch(path, parse_overrides(set_ or []), output, robots or [], pdf)
         return
     loaded = load_config(path, parse_overrides(set_ or []))
-    folder = out or free_folder(Path("results"), path.stem)
-    check_output(folder, overwrite)
-    if render:
-        from balance.simulation.plants.render import check_encoder, render_recording
-
-        check_encoder(render)
-    with about(path):
-        experiment = Experiment(loaded, robots or [])
-    with progress_bar(loaded.duration_s) as progress:
-        recording = experiment.run(progress)
-    console.print(result_table(recording))
-    draw = _drawing(pdf) if figures else None
-    save_somewhere(recording, folder, overwrite, draw)
-    console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
-    if render:
-        render_recording(recording, render)
-        console.print(f"Film: {render}", highlight=False, soft_wrap=True)
+    with claimed(out, path.stem, RUN, overwrite) as output, _film(render, overwrite) as film:
+        with about(path):
+            experiment = Experiment(loaded, robots or [])
+        with progress_bar(loaded.duration_s) as progress:
+            recording = experiment.run(progress)
+        console.print(result_table(recording))
+        folder = fill_or_rescue(output, recording, _drawing(pdf) if figures else None)
+        console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
+        film(recording)
     if recording.end.kind is EndKind.ABORTED:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _film(path: Path | None, overwrite: bool) -> Iterator[Callable[[Recording], None]]:
+    """Claim the film's file now; what it gives draws the film."""
+    if path is None:
+        yield lambda recording: None
+        return
+    from balance.app.terminal import console
+    from balance.recordings.outputs import Output
+    from balance.simulation.plants.render import check_encoder, render_recording
+
+    check_encoder(path)
+    with Output(path, None, overwrite) as output:
+
+        def draw(recording: Recording) -> None:
+            with output.filling() as file:
+                render_recording(recording, file)
+            console.print(f"Film: {output.path}", highlight=False, soft_wrap=True)
+
+        yield draw
 
 
 def _drawing(pdf: bool):  # type: ignore[no-untyped-def]
@@ -96,26 +112,30 @@ def plot(
     results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result folders.")],
     out: OutOption = None,
     robots: RobotsOption = None,
+    overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
 ) -> None:
-    """Draw the figures of a run again, or of several runs on top of each other."""
+    """Draw the figures of a run again, into its own folder, or of several runs in one."""
     from balance.app.terminal import console
-    from balance.errors import FileError
     from balance.plots import draw_overlay, draw_run
+    from balance.recordings.outputs import OVERLAY, adding_to
     from balance.recordings.results import load_recording
 
     recordings = [(folder.name, load_recording(folder, robots or [])) for folder in results]
-    folder = out or (results[0] if len(results) == 1 else Path("results") / "overlay")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if len(recordings) == 1:
-            written = draw_run(recordings[0][1], folder, pdf)
-        else:
-            written = draw_overlay(recordings, folder, pdf)
-    except OSError as error:
-        raise FileError(f"cannot write figures to {folder}: {error.strerror or error}") from None
+    folder = results[0]
+    if len(recordings) == 1 and out is None:
+        with adding_to(folder) as work:
+            written = draw_run(recordings[0][1], work, pdf)
+    else:
+        with claimed(out, "overlay", OVERLAY, overwrite) as output:
+            with output.filling() as work:
+                if len(recordings) == 1:
+                    written = draw_run(recordings[0][1], work, pdf)
+                else:
+                    written = draw_overlay(recordings, work, pdf)
+            folder = output.path
     for file in written:
-        console.print(str(file), highlight=False, soft_wrap=True)
+        console.print(str(folder / file.name), highlight=False, soft_wrap=True)
 
 
 def robots(robots: RobotsOption = None) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from balance.app.cli.options import ConfigArgument, OutOption, PdfOption, RobotsOption, SetOption
+from balance.app.cli.options import (
+    ConfigArgument,
+    OutOption,
+    OverwriteOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    claimed,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +32,7 @@ def explain(
     out: OutOption = None,
     set_: SetOption = None,
     robots: RobotsOption = None,
+    overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
 ) -> None:
     """Linearise the closed loop: modes, margins, critical gains, and what the push will do."""
@@ -35,29 +43,25 @@ def explain(
     from balance.analysis.linear.explain import explain as linear_explanation
     from balance.app.terminal import console
     from balance.config import find_config, load_config, parse_overrides
-    from balance.errors import FileError
     from balance.plots.roots import root_map
-    from balance.plots.style import replace_figure
+    from balance.plots.style import save
+    from balance.recordings.outputs import EXPLANATION
 
     path = find_config(config)
     loaded = load_config(path, parse_overrides(set_ or []))
-    with threadpool_limits(1):
-        found = linear_explanation(loaded, robots or [])
-    for table in (axis_table, margin_table, gain_table, push_table):
-        console.print(table(found))
-    for line in summary_lines(found):
-        console.print(line, highlight=False, soft_wrap=True)
-    folder = out or Path("results") / f"{path.stem}-explained"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(found.as_dict(), indent=2) + "\n"
-        (folder / "explanation.json").write_text(text, encoding="utf-8")
-        replace_figure(root_map(found, path.stem), folder, "root_map", pdf)
-    except OSError as error:
-        raise FileError(f"cannot write to {folder}: {error.strerror or error}") from None
-    console.print(
-        f"Written to {folder}: explanation.json, root_map.png", highlight=False, soft_wrap=True
-    )
+    with claimed(out, f"{path.stem}-explained", EXPLANATION, overwrite) as output:
+        with threadpool_limits(1):
+            found = linear_explanation(loaded, robots or [])
+        for table in (axis_table, margin_table, gain_table, push_table):
+            console.print(table(found))
+        for line in summary_lines(found):
+            console.print(line, highlight=False, soft_wrap=True)
+        with output.filling() as folder:
+            text = json.dumps(found.as_dict(), indent=2) + "\n"
+            (folder / "explanation.json").write_text(text, encoding="utf-8")
+            figures = save(root_map(found, path.stem), folder, "root_map", pdf)
+    names = ", ".join(["explanation.json", *(file.name for file in figures)])
+    console.print(f"Written to {output.path}: {names}", highlight=False, soft_wrap=True)
 
 
 def axis_table(found: Explanation) -> Table:

@@ -67,6 +67,9 @@ def replay(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write one self-contained page and end."),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --html if it exists.")
+    ] = False,
 ) -> None:
     """Watch a run in the browser, with a slider for the time."""
     _check_extra()
@@ -75,12 +78,15 @@ def replay(
     from balance.app.live.replay import Replay
     from balance.app.live.server import open_server
     from balance.app.terminal import console
+    from balance.recordings.outputs import Output
     from balance.recordings.results import load_recording
 
     recording = load_recording(result, robots or [])
     shown = Replay(recording, result)
     if html is not None:
-        console.print(str(export_html(recording, html)), highlight=False, soft_wrap=True)
+        with Output(html, None, overwrite) as output, output.filling() as file:
+            export_html(recording, file)
+        console.print(str(output.path), highlight=False, soft_wrap=True)
         return
     server = open_server(host, port)
     lab = Lab(server, recording.config, result.absolute().parent, robots or [], shown)

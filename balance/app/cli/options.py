@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from balance.errors import BalanceError
+
+if TYPE_CHECKING:
+    from balance.recordings.outputs import Kind, Output
 
 ConfigArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")
@@ -27,6 +30,13 @@ OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace an existing result of balance.")
 ]
 PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
+
+
+def claimed(out: Path | None, name: str, kind: Kind, overwrite: bool = False) -> Output:
+    """The folder ``--out``, or the first free one of ``results/name``, ``results/name-2``, ..."""
+    from balance.recordings.outputs import Output, claim_free
+
+    return claim_free(Path("results") / name, kind) if out is None else Output(out, kind, overwrite)
 
 
 @contextmanager

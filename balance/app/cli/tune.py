@@ -37,13 +37,16 @@ def tune(
     from balance.config import parse_overrides
     from balance.config.studies import find_study, load_study
     from balance.config.tuning import TuneConfig
+    from balance.studies.store import check_removable
     from balance.studies.tuning.study import Tuning
 
     path = find_study(config)
     loaded = load_study(TuneConfig, path, parse_overrides(set_ or []))
     with about(path):
         study = Tuning(loaded, path.stem, str(path), robots or [])
-    if overwrite:
-        study.discard()
     folder = out or Path("results") / path.stem
+    if overwrite:
+        if folder.exists():
+            check_removable(folder)  # before anything is gone
+        study.discard()
     run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)

@@ -12,6 +12,7 @@ from balance.errors import BalanceError
 from balance.recordings.verdict import Cause
 
 if TYPE_CHECKING:
+    from balance.recordings.outputs import Output
     from balance.recordings.recording import Recording
 
 LOOK_EVERY_S = 0.3
@@ -20,11 +21,11 @@ LOOK_EVERY_S = 0.3
 def run_and_watch(
     path: Path,
     overrides: dict[str, Any],
-    folder: Path,
+    output: Output,
     robots: Sequence[Path],
     pdf: bool,
 ) -> None:
-    """Run ``path`` into ``folder`` again and again until interrupted.
+    """Run ``path`` into ``output`` again and again until interrupted.
 
     A mistake in the file is reported and the last result stays; ``change.png`` lays the latest run
     over the one before.
@@ -35,7 +36,7 @@ def run_and_watch(
     while True:
         seen = _stamp(path)
         try:
-            latest = _run(path, overrides, folder, robots, pdf, before)
+            latest = _run(path, overrides, output, robots, pdf, before)
         except BalanceError as error:
             console.print(f"balance: {error}", style="red", highlight=False, soft_wrap=True)
         else:
@@ -67,7 +68,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _run(
     path: Path,
     overrides: dict[str, Any],
-    folder: Path,
+    output: Output,
     robots: Sequence[Path],
     pdf: bool,
     before: Recording | None,
@@ -78,7 +79,7 @@ def _run(
     from balance.plots import draw_run
     from balance.plots.overlay import com_momentum_overlay
     from balance.plots.style import save
-    from balance.recordings.results import save_recording
+    from balance.recordings.results import fill
 
     loaded = load_config(path, overrides)
     with about(path), progress_bar(loaded.duration_s) as progress:
@@ -92,6 +93,6 @@ def _run(
             )
 
     console.print(result_table(latest))
-    save_recording(latest, folder, overwrite=True, draw=draw)
+    folder = fill(output, latest, draw)
     console.print(f"Written to {folder}", highlight=False, soft_wrap=True)
     return latest

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from copy import copy
 from pathlib import Path
 
@@ -15,10 +13,11 @@ from balance.app.live.running import Snapshot
 from balance.app.live.safe_names import safe_child
 from balance.app.live.stage import Theme
 from balance.config import ExperimentConfig
-from balance.errors import FileError, InputError
+from balance.errors import InputError
 from balance.experiment import Experiment, Log
+from balance.recordings.outputs import RUN, claim_free
 from balance.recordings.recording import Recording
-from balance.recordings.results import config_text, free_folder, save_recording
+from balance.recordings.results import config_text, fill
 from balance.simulation.plants.render import render_recording
 
 FILMS = {"Film (.mp4)": "replay.mp4", "Film (.gif)": "replay.gif"}
@@ -48,27 +47,16 @@ def save_run(snapshot: Snapshot, results: Path, name: str) -> Path:
     """A normal result folder with figures."""
     from balance.plots import draw_run
 
-    safe_child(results, name)
-    folder = free_folder(results, name.strip() or "live")
-    return save_recording(recording_of(snapshot), folder, draw=lambda r, p: draw_run(r, p))
+    with claim_free(safe_child(results, name), RUN) as output:
+        return fill(output, recording_of(snapshot), lambda r, p: draw_run(r, p))
 
 
 def save_config(snapshot: Snapshot, results: Path, name: str) -> Path:
     """An experiment that ``balance run`` simulates to the very same states."""
-    path = safe_child(results, name, ".yaml")
-    count = 2
-    while path.exists():
-        path, count = safe_child(results, f"{name.strip() or 'live'}-{count}", ".yaml"), count + 1
-    work = path.with_name(f".{path.name}.part")
-    try:
-        results.mkdir(parents=True, exist_ok=True)
-        work.write_text(_commented(snapshot.config), encoding="utf-8")
-        os.replace(work, path)  # whole or not at all
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            work.unlink(missing_ok=True)
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from None
-    return path
+    with claim_free(safe_child(results, name, ".yaml"), None) as output:
+        with output.filling() as file:
+            file.write_text(_commented(snapshot.config), encoding="utf-8")
+        return output.path
 
 
 def _commented(config: ExperimentConfig) -> str:
@@ -78,11 +66,13 @@ def _commented(config: ExperimentConfig) -> str:
 
 
 def export(replay: Replay, kind: str, theme: Theme, shown: dict[str, bool]) -> Path:
-    """A film or a page of a recording, in its own folder."""
-    if kind == PAGE:
-        return export_html(replay.recording, replay.folder / "replay.html", theme, shown)
-    if kind not in FILMS:
+    """A film or a page of a recording, in its own folder, beside those that are there."""
+    if kind not in EXPORTS:
         raise InputError(f"a replay cannot be exported as '{kind}'")
-    path = replay.folder / FILMS[kind]
-    render_recording(replay.recording, path)
-    return path
+    with claim_free(replay.folder / FILMS.get(kind, "replay.html"), None) as output:
+        with output.filling() as file:
+            if kind == PAGE:
+                export_html(replay.recording, file, theme, shown)
+            else:
+                render_recording(replay.recording, file)
+        return output.path

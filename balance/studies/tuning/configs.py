@@ -27,7 +27,7 @@ def write_configs(study: Tuning, folder: Path) -> list[str]:
     write_atomically(folder / BEST, config_text(study, study.best(), best).encode())
     if several:
         (folder / "pareto").mkdir(exist_ok=True)
-        for old in (folder / "pareto").glob("*.yaml"):
+        for old in (folder / "pareto").glob("trial_*.yaml"):
             old.unlink()
         for trial in front(study.archive.told()):
             name = f"pareto/trial_{trial.number}.yaml"

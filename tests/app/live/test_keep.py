@@ -10,11 +10,13 @@ import pytest
 from live_samples import names_below, short_recording, snapshot
 
 import balance
+from balance.app.live import keep
 from balance.app.live.export import export_html, frame_rows
-from balance.app.live.keep import export, recording_of, save_config, save_run
+from balance.app.live.keep import PAGE, export, recording_of, save_config, save_run
 from balance.app.live.replay import Replay, result_folders
 from balance.app.live.stage import LIGHT
 from balance.errors import FileError, InputError
+from balance.recordings.outputs import Output
 from balance.recordings.results import load_recording
 from balance.recordings.verdict import RunEnd
 
@@ -82,6 +84,18 @@ def test_frames_of_a_page_are_evenly_spaced(recording: balance.Recording) -> Non
     rows = frame_rows(recording)
     assert rows[0] == 0
     assert set(np.diff(rows)) <= {32, 33, 34}  # rows of 1 ms; a frame of 33.3 ms
+
+
+def test_what_is_exported_or_saved_stands_beside_what_is_there_or_being_made(
+    recording: balance.Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keep, "export_html", lambda recording, path, *_: path.write_text("page"))
+    replay = Replay(recording, tmp_path)
+    for name in ("replay.html", "replay-2.html"):
+        assert export(replay, PAGE, LIGHT, {}) == tmp_path / name
+    with Output(tmp_path / "mine.yaml", None):  # another session saves under the same name
+        assert save_config(snapshot(), tmp_path, "mine") == tmp_path / "mine-2.yaml"
+    assert names_below(tmp_path) == {"replay.html", "replay-2.html", "mine-2.yaml"}
 
 
 def test_an_unknown_kind_of_export_is_refused(recording: balance.Recording, tmp_path: Path) -> None:
