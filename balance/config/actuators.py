@@ -13,7 +13,7 @@ PerJoint = NonNegative | dict[str, NonNegative]
 """One number for all joints, or numbers by joint name and zero for the rest."""
 
 
-class SpeedTorque(Strict):
+class SpeedTorqueConfig(Strict):
     """The largest torque falls linearly with speed, from full to none.
 
     Speeds are fractions of the joint's rated speed in the URDF.  Braking torque is not affected.
@@ -23,7 +23,7 @@ class SpeedTorque(Strict):
     none_from: Positive = 1.0
 
     @model_validator(mode="after")
-    def _ordered(self) -> SpeedTorque:
+    def _ordered(self) -> SpeedTorqueConfig:
         if self.full_until >= self.none_from:
             raise ValueError(
                 f"full_until = {self.full_until:g} must be below none_from = {self.none_from:g}"
@@ -31,7 +31,7 @@ class SpeedTorque(Strict):
         return self
 
 
-class Actuators(Strict):
+class ActuatorsConfig(Strict):
     """How torques differ from what the law commands; all off by default.
 
     ``lag_s`` is the time constant of a first-order lag, ``coulomb_Nm`` dry friction,
@@ -41,7 +41,7 @@ class Actuators(Strict):
     """
 
     lag_s: NonNegative = 0.0
-    speed_torque: SpeedTorque | None = None
+    speed_torque: SpeedTorqueConfig | None = None
     coulomb_Nm: PerJoint = 0.0
     rotor_inertia: PerJoint = 0.0
     resolution_Nm: NonNegative = 0.0

@@ -15,7 +15,7 @@ Count = Annotated[int, Field(ge=1, le=MAX_CELLS)]
 Key = Annotated[str, Field(min_length=1)]
 
 
-class ListAxis(Strict):
+class ListAxisConfig(Strict):
     """Given values of one key."""
 
     type: Literal["list"]
@@ -23,7 +23,7 @@ class ListAxis(Strict):
     values: Annotated[tuple[Any, ...], Field(min_length=1)]
 
 
-class RangeAxis(Strict):
+class RangeAxisConfig(Strict):
     """Numbers from ``start`` to ``stop``, both included: by ``step``, or ``count`` of them."""
 
     type: Literal["range"]
@@ -35,7 +35,7 @@ class RangeAxis(Strict):
     scale: Literal["linear", "log"] = "linear"
 
     @model_validator(mode="after")
-    def _not_empty(self) -> RangeAxis:
+    def _not_empty(self) -> RangeAxisConfig:
         if (self.step is None) == (self.count is None):
             raise ValueError(f"the range of '{self.key}' needs either step or count")
         if self.scale == "log" and (self.count is None or min(self.start, self.stop) <= 0):
@@ -62,7 +62,7 @@ class RangeAxis(Strict):
         return self
 
 
-class CasesAxis(Strict):
+class CasesAxisConfig(Strict):
     """Named sets of overrides: for each name, dotted keys and their values."""
 
     type: Literal["cases"]
@@ -70,13 +70,13 @@ class CasesAxis(Strict):
     cases: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
 
 
-class LawsAxis(Strict):
+class LawsAxisConfig(Strict):
     """Every control law that this version knows."""
 
     type: Literal["laws"]
 
 
-class Uniform(Strict):
+class UniformConfig(Strict):
     """Evenly between ``low`` and ``high``, on a logarithmic scale if asked."""
 
     type: Literal["uniform"]
@@ -85,7 +85,7 @@ class Uniform(Strict):
     log: bool = False
 
     @model_validator(mode="after")
-    def _in_order(self) -> Uniform:
+    def _in_order(self) -> UniformConfig:
         if not self.low < self.high:
             raise ValueError(f"low = {self.low} must be below high = {self.high}")
         if self.log and self.low <= 0:
@@ -93,7 +93,7 @@ class Uniform(Strict):
         return self
 
 
-class Normal(Strict):
+class NormalConfig(Strict):
     """Gaussian, cut off at three standard deviations."""
 
     type: Literal["normal"]
@@ -101,17 +101,17 @@ class Normal(Strict):
     std: Positive
 
 
-class Choice(Strict):
+class ChoiceConfig(Strict):
     """One of some values, each as likely as the others."""
 
     type: Literal["choice"]
     values: Annotated[tuple[Any, ...], Field(min_length=1)]
 
 
-Distribution = Annotated[Uniform | Normal | Choice, Field(discriminator="type")]
+Distribution = Annotated[UniformConfig | NormalConfig | ChoiceConfig, Field(discriminator="type")]
 
 
-class SampleAxis(Strict):
+class SampleAxisConfig(Strict):
     """``count`` points drawn from the distributions of several keys at once."""
 
     type: Literal["sample"]
@@ -121,7 +121,7 @@ class SampleAxis(Strict):
     over: Annotated[dict[str, Distribution], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _balanced(self) -> SampleAxis:
+    def _balanced(self) -> SampleAxisConfig:
         if self.method == "sobol" and self.count & (self.count - 1):
             near = 2 ** round(math.log2(self.count))
             raise ValueError(
@@ -131,14 +131,14 @@ class SampleAxis(Strict):
         return self
 
 
-class ZipAxis(Strict):
+class ZipAxisConfig(Strict):
     """Axes of equal length that advance together."""
 
     type: Literal["zip"]
     axes: Annotated[tuple[Axis, ...], Field(min_length=2)]
 
 
-class GridAxis(Strict):
+class GridAxisConfig(Strict):
     """Every combination of some axes, for use inside of a zip."""
 
     type: Literal["grid"]
@@ -146,9 +146,15 @@ class GridAxis(Strict):
 
 
 Axis = Annotated[
-    ListAxis | RangeAxis | CasesAxis | LawsAxis | SampleAxis | ZipAxis | GridAxis,
+    ListAxisConfig
+    | RangeAxisConfig
+    | CasesAxisConfig
+    | LawsAxisConfig
+    | SampleAxisConfig
+    | ZipAxisConfig
+    | GridAxisConfig,
     Field(discriminator="type"),
 ]
 
-ZipAxis.model_rebuild()
-GridAxis.model_rebuild()
+ZipAxisConfig.model_rebuild()
+GridAxisConfig.model_rebuild()

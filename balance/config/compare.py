@@ -10,13 +10,13 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from balance.config.experiment import find_config, load_config
 from balance.config.schema import Strict, load_yaml_mapping, validate
-from balance.config.studies import Directions, SearchConfig, StudyBase, load_study
+from balance.config.studies import DirectionsConfig, SearchConfig, StudyConfig, load_study
 
 # A name is also that of a folder, and must not look like the number of a run.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]
 
 
-class ComparedLaw(Strict):
+class ComparedLawConfig(Strict):
     """A law, what to call it, and dotted keys of its ``controller`` section to set."""
 
     law: str
@@ -40,10 +40,10 @@ class LimitsConfig(SearchConfig):
     lasts until its verdict is settled; as a half sine if its own kind has no given impulse.
     """
 
-    directions: Directions = Directions(count=4)
+    directions: DirectionsConfig = DirectionsConfig(count=4)
 
 
-class CompareConfig(StudyBase):
+class CompareConfig(StudyConfig):
     """Each of the ``laws``, all known ones by default, on one experiment.
 
     ``laws`` lists names, or mappings with ``law``, ``name`` and ``set``.  With ``limits: null``
@@ -52,12 +52,12 @@ class CompareConfig(StudyBase):
 
     command = "compare"
 
-    laws: tuple[Annotated[ComparedLaw, BeforeValidator(_named)], ...] = ()
+    laws: tuple[Annotated[ComparedLawConfig, BeforeValidator(_named)], ...] = ()
     limits: LimitsConfig | None = LimitsConfig()
 
     @field_validator("laws")
     @classmethod
-    def _told_apart(cls, laws: tuple[ComparedLaw, ...]) -> tuple[ComparedLaw, ...]:
+    def _told_apart(cls, laws: tuple[ComparedLawConfig, ...]) -> tuple[ComparedLawConfig, ...]:
         labels = [law.label for law in laws]
         for label in labels:
             if labels.count(label) > 1:

@@ -11,27 +11,27 @@ from typing import Annotated, Any
 
 from pydantic import Field, SerializeAsAny, create_model, model_validator
 
-from balance.config.actuators import Actuators
+from balance.config.actuators import ActuatorsConfig
 from balance.config.dotted_keys import plain_copy, set_key
 from balance.config.faults import Fault
-from balance.config.ground import Ground
+from balance.config.ground import GroundConfig
 from balance.config.laws import LawConfig
-from balance.config.mismatch import Mismatch
+from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
 from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validate
 from balance.config.sections import Sections, experiment_sections
-from balance.config.sensors import Estimator, Sensors, State
-from balance.config.stance import Stance
+from balance.config.sensors import EstimatorConfig, SensorsConfig, State
+from balance.config.stance import StanceConfig
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
 MAX_STEPS = 4_000_000
 
 
-class Reference(Strict):
+class ReferenceConfig(Strict):
     """Published figures to print beside ours; keys are those of ``summary.json``."""
 
     name: str
@@ -50,18 +50,18 @@ class ExperimentConfig(Strict):
     control_period_s: Annotated[float, Field(gt=0, le=0.1)] = 0.001
     seed: Annotated[int, Field(ge=0)] = 0
     stop_after_fall_s: NonNegative = 0.0
-    stance: Stance | None = None
+    stance: StanceConfig | None = None
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     controller: SerializeAsAny[LawConfig]
     pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
     state: State = True
-    sensors: Sensors | None = None
-    estimator: Estimator | None = None
-    actuators: Actuators | None = None
-    mismatch: Mismatch | None = None
-    ground: Ground | None = None
+    sensors: SensorsConfig | None = None
+    estimator: EstimatorConfig | None = None
+    actuators: ActuatorsConfig | None = None
+    mismatch: MismatchConfig | None = None
+    ground: GroundConfig | None = None
     faults: tuple[Fault, ...] = ()
-    reference: Reference | None = None
+    reference: ReferenceConfig | None = None
     provenance: dict[str, str] | None = None
     code: dict[str, str] | None = None
 

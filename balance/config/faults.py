@@ -10,7 +10,7 @@ from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive
 
 
-class SensorDropout(Strict):
+class SensorDropoutConfig(Strict):
     """The law gets no measurement (NaN) for a while."""
 
     type: Literal["sensor_dropout"]
@@ -18,7 +18,7 @@ class SensorDropout(Strict):
     duration_s: Positive
 
 
-class WeakJoint(Strict):
+class WeakJointConfig(Strict):
     """A drive gives no more than ``torque_Nm``; the law does not know."""
 
     type: Literal["weak_joint"]
@@ -27,7 +27,7 @@ class WeakJoint(Strict):
     time_s: NonNegative = 0.0
 
 
-class LockedJoint(Strict):
+class LockedJointConfig(Strict):
     """A joint sticks where it is; the law does not know."""
 
     type: Literal["locked_joint"]
@@ -35,7 +35,7 @@ class LockedJoint(Strict):
     time_s: NonNegative = 0.0
 
 
-class Slippery(Strict):
+class SlipperyConfig(Strict):
     """The ground under one surface gets another friction coefficient; the law does not know."""
 
     type: Literal["slippery"]
@@ -44,4 +44,7 @@ class Slippery(Strict):
     time_s: NonNegative = 0.0
 
 
-Fault = Annotated[SensorDropout | WeakJoint | LockedJoint | Slippery, Field(discriminator="type")]
+Fault = Annotated[
+    SensorDropoutConfig | WeakJointConfig | LockedJointConfig | SlipperyConfig,
+    Field(discriminator="type"),
+]

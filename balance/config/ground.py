@@ -21,7 +21,7 @@ Tilt = Annotated[
 """Angles in degrees about the world's x axis (left side up) and y axis (front down)."""
 
 
-class Ramp(Strict):
+class RampConfig(Strict):
     """Half a cycle of a cosine, from rest to the full move, which stays."""
 
     type: Literal["ramp"]
@@ -31,7 +31,7 @@ class Ramp(Strict):
     tilt_deg: Tilt = (0.0, 0.0)
 
 
-class Swing(Strict):
+class SwingConfig(Strict):
     """Whole cycles of a cosine, from rest to the full move and back to rest."""
 
     type: Literal["swing"]
@@ -42,10 +42,10 @@ class Swing(Strict):
     tilt_deg: Tilt = (0.0, 0.0)
 
 
-Motion = Annotated[Ramp | Swing, Field(discriminator="type")]
+Motion = Annotated[RampConfig | SwingConfig, Field(discriminator="type")]
 
 
-class Ground(Strict):
+class GroundConfig(Strict):
     """The true ground, of which the law knows nothing.
 
     ``tilt_deg`` turns it about the origin; ``heights_m`` raises the ground under single soles;
@@ -58,7 +58,7 @@ class Ground(Strict):
     motion: tuple[Motion, ...] = ()
 
     @model_validator(mode="after")
-    def _says_something(self) -> Ground:
+    def _says_something(self) -> GroundConfig:
         if not any(self.tilt_deg) and not self.heights_m and not self.motion:
             raise ValueError("it changes nothing; give tilt_deg, heights_m or motion")
         return self

@@ -12,21 +12,21 @@ from balance.config.schema import Strict
 from balance.config.values import Gain, NonNegative, Positive, PositiveVector3, Vector3
 
 
-class Build(Strict):
+class BuildConfig(Strict):
     """Mass and CoM height of a robot."""
 
     mass_kg: Positive
     com_height_m: Positive
 
 
-class Oscillator(Strict):
+class OscillatorConfig(Strict):
     """A natural frequency (undamped, Hz) and a damping ratio, one for all axes or one for each."""
 
     frequency_hz: Positive | PositiveVector3
     damping_ratio: Positive | PositiveVector3
 
 
-class Gains(Strict):
+class GainsConfig(Strict):
     """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1).
 
     In place of K_P and K_D, ``com`` says in physical terms how the CoM shall return; in place of
@@ -37,11 +37,11 @@ class Gains(Strict):
 
     K_P: Gain | None = None
     K_D: Gain | None = None
-    com: Oscillator | None = None
+    com: OscillatorConfig | None = None
     K_R: Gain | None = None
     D: Gain | None = None
-    rotation: Oscillator | None = None
-    designed_for: Build | None = None
+    rotation: OscillatorConfig | None = None
+    designed_for: BuildConfig | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -61,9 +61,9 @@ class Gains(Strict):
         return self
 
 
-RETURN = Oscillator(frequency_hz=0.7, damping_ratio=1.0)
-DEFAULT_GAINS = Gains(
-    com=RETURN, rotation=RETURN, designed_for=Build(mass_kg=1.0, com_height_m=1.0)
+RETURN = OscillatorConfig(frequency_hz=0.7, damping_ratio=1.0)
+DEFAULT_GAINS = GainsConfig(
+    com=RETURN, rotation=RETURN, designed_for=BuildConfig(mass_kg=1.0, com_height_m=1.0)
 )
 """CoM and base return 1.4 times as fast as the robot falls, critically damped, on any robot.
 
@@ -77,7 +77,7 @@ LEAST_SHARE = 10.0 / (77.5 * GRAVITY)
 """Of its weight that a robot keeps on every contact: 10 N on the 77.5 kg of the TORO-like one."""
 
 
-class ContactAssumptions(Strict):
+class ContactAssumptionsConfig(Strict):
     """What a law believes of every contact: Coulomb friction, margins and force limits.
 
     Every contact bears at least ``min_normal_force``, a share of the robot's weight, or
@@ -108,7 +108,7 @@ class ContactAssumptions(Strict):
         return round(share * GRAVITY * mass, 9)
 
 
-class WrenchQP(Strict):
+class WrenchQPConfig(Strict):
     """Weights of the contact-wrench QP (squared N, squared N m) and its solver."""
 
     solver: str = "daqp"
@@ -117,14 +117,14 @@ class WrenchQP(Strict):
     regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-6
 
 
-class Impedance(Strict):
+class ImpedanceConfig(Strict):
     """Joint impedance of the joints that the law leaves free, per unit of joint inertia."""
 
     frequency_hz: Positive
     damping_ratio: Positive
 
 
-class Setpoint(Strict):
+class SetpointConfig(Strict):
     """A smooth move, over ``duration_s``, to offsets from the nominal CoM and base orientation."""
 
     time_s: NonNegative
@@ -133,7 +133,7 @@ class Setpoint(Strict):
     base_rpy_rad: Vector3 = (0.0, 0.0, 0.0)
 
 
-class GainChange(Strict):
+class GainChangeConfig(Strict):
     """Other gains from ``time_s`` on, taken over within ``blend_s`` without a jump in torque.
 
     In place of ``gains``, ``set`` gives dotted keys of the law, for laws with gains of their own.
@@ -141,7 +141,7 @@ class GainChange(Strict):
 
     time_s: NonNegative
     blend_s: Positive = 0.25
-    gains: Gains | None = None
+    gains: GainsConfig | None = None
     set: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -158,13 +158,13 @@ class LawConfig(Strict):
     """
 
     law: str
-    contacts: ContactAssumptions = ContactAssumptions()
-    setpoints: tuple[Setpoint, ...] = ()
-    gain_changes: tuple[GainChange, ...] = ()
+    contacts: ContactAssumptionsConfig = ContactAssumptionsConfig()
+    setpoints: tuple[SetpointConfig, ...] = ()
+    gain_changes: tuple[GainChangeConfig, ...] = ()
 
     @field_validator("setpoints")
     @classmethod
-    def _one_after_the_other(cls, moves: tuple[Setpoint, ...]) -> tuple[Setpoint, ...]:
+    def _one_after_the_other(cls, moves: tuple[SetpointConfig, ...]) -> tuple[SetpointConfig, ...]:
         in_time = sorted(moves, key=lambda move: move.time_s)
         for first, second in pairwise(in_time):
             if second.time_s < first.time_s + first.duration_s:
@@ -176,7 +176,9 @@ class LawConfig(Strict):
 
     @field_validator("gain_changes")
     @classmethod
-    def _one_change_at_a_time(cls, changes: tuple[GainChange, ...]) -> tuple[GainChange, ...]:
+    def _one_change_at_a_time(
+        cls, changes: tuple[GainChangeConfig, ...]
+    ) -> tuple[GainChangeConfig, ...]:
         for first, second in pairwise(changes):
             if second.time_s < first.time_s + first.blend_s:
                 raise ValueError(
@@ -192,7 +194,7 @@ class LawConfig(Strict):
             law = law.changed(change)
         return self
 
-    def changed(self, change: GainChange) -> Self:
+    def changed(self, change: GainChangeConfig) -> Self:
         """The same law after a change of gains, with no further changes to come."""
         tree = self.model_dump(exclude={"gain_changes"}, exclude_unset=True)
         if change.gains is not None:
@@ -208,9 +210,9 @@ class BalancingLawConfig(LawConfig):
     ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
     """
 
-    gains: Gains = DEFAULT_GAINS
-    qp: WrenchQP = WrenchQP()
-    impedance: Impedance | None = None
+    gains: GainsConfig = DEFAULT_GAINS
+    qp: WrenchQPConfig = WrenchQPConfig()
+    impedance: ImpedanceConfig | None = None
     contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
 
 

@@ -8,7 +8,7 @@ from balance.config.schema import Strict
 from balance.config.values import Positive, Vector3
 
 
-class Link(Strict):
+class LinkConfig(Strict):
     """The links that one joint carries.
 
     ``mass_scale`` multiplies mass and rotational inertia, ``inertia_scale`` the latter alone;
@@ -20,7 +20,7 @@ class Link(Strict):
     com_offset_m: Vector3 = (0.0, 0.0, 0.0)
 
 
-class Payload(Strict):
+class PayloadConfig(Strict):
     """A point mass (kg) at ``point_m`` of a body, unknown to the law."""
 
     body: str
@@ -28,7 +28,7 @@ class Payload(Strict):
     point_m: Vector3 = (0.0, 0.0, 0.0)
 
 
-class Mismatch(Strict):
+class MismatchConfig(Strict):
     """The simulated robot, relative to the model that the law uses.
 
     ``mass_scale`` multiplies all masses and inertias, ``inertia_scale`` the rotational inertias
@@ -41,6 +41,6 @@ class Mismatch(Strict):
     mass_scale: Positive = 1.0
     inertia_scale: Positive = 1.0
     com_offset_m: Vector3 = (0.0, 0.0, 0.0)
-    links: dict[str, Link] = Field(default_factory=dict)
-    payload: Payload | None = None
+    links: dict[str, LinkConfig] = Field(default_factory=dict)
+    payload: PayloadConfig | None = None
     sole_scale: Positive = 1.0

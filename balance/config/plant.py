@@ -10,7 +10,7 @@ from balance.config.schema import Strict
 from balance.config.values import NonNegative, Positive
 
 
-class Soft(Strict):
+class SoftConfig(Strict):
     """Spring and damper at each corner of a soft contact: N/m and N s/m."""
 
     stiffness: Positive = 2e5
@@ -30,7 +30,7 @@ class PlantConfig(Strict):
     friction: Positive = 0.8
     joint_damping: NonNegative | dict[str, NonNegative] = 0.0
     contact: Literal["hard", "soft", "welded"] = "hard"
-    soft: Soft = Soft()
+    soft: SoftConfig = SoftConfig()
     contact_tolerance: Annotated[float, Field(gt=0, le=1e-4)] = 1e-9
     torque_limits: bool = True
     bookkeeping: bool = False

@@ -29,7 +29,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class JointVelocity(Strict):
+class JointVelocityConfig(Strict):
     """Joint velocities: ``measured`` with white noise (rad/s), or ``differentiated`` from encoders.
 
     ``cutoff_hz`` is the corner frequency of a first-order low-pass filter behind either.
@@ -40,7 +40,7 @@ class JointVelocity(Strict):
     cutoff_hz: Positive | None = None
 
 
-class Imu(Strict):
+class ImuConfig(Strict):
     """Gyroscope and accelerometer on ``body``, by default the base.
 
     ``gyro_noise`` rad/s/sqrt(Hz) and ``accel_noise`` m/s^2/sqrt(Hz) are densities of white noise;
@@ -55,7 +55,7 @@ class Imu(Strict):
     accel_bias: NonNegative = 0.0
 
 
-class Sensors(Strict):
+class SensorsConfig(Strict):
     """What the control law is told of the robot; all zero is perfect knowledge.
 
     Standard deviations of one sample: ``encoder_noise_rad``, ``force_noise_N`` and
@@ -66,8 +66,8 @@ class Sensors(Strict):
     preset: Literal["default"] | None = None
     encoder_noise_rad: NonNegative = 0.0
     encoder_resolution_rad: NonNegative = 0.0
-    velocity: JointVelocity = JointVelocity()
-    imu: Imu = Imu()
+    velocity: JointVelocityConfig = JointVelocityConfig()
+    imu: ImuConfig = ImuConfig()
     force_noise_N: NonNegative = 0.0
     moment_noise_Nm: NonNegative = 0.0
     delay_s: NonNegative = 0.0
@@ -81,7 +81,7 @@ class Sensors(Strict):
         return value
 
 
-class Estimator(Strict):
+class EstimatorConfig(Strict):
     """Assumptions of the base estimator.
 
     A loaded foot wanders by ``foot_drift_m`` and ``foot_drift_rad`` in a second, one in the air or

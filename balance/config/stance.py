@@ -17,7 +17,7 @@ class PlaneConfig(Strict):
     normal: Direction = (0.0, 0.0, 1.0)
 
 
-class Stance(Strict):
+class StanceConfig(Strict):
     """Which surfaces of the robot bear load; ``posture`` is where the search for one starts."""
 
     contacts: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -27,7 +27,7 @@ class Stance(Strict):
     com_offset_m: tuple[float, float] = (0.0, 0.0)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Stance:
+    def _consistent(self) -> StanceConfig:
         if len(set(self.contacts)) != len(self.contacts):
             raise ValueError(f"a contact is named twice in {list(self.contacts)}")
         for name in self.planes:

@@ -27,14 +27,14 @@ MAX_ELEVATION_DEG = 80.0
 Criterion = Literal["recovered", "flat", "upright"]
 
 
-class Recordings(Strict):
+class RecordingsConfig(Strict):
     """Cells whose full recording is kept: by number, or by outcome."""
 
     cells: tuple[Annotated[int, Field(ge=0)], ...] = ()
     outcomes: tuple[Literal["recovered", "upright", "fell", "aborted"], ...] = ()
 
 
-class StudyBase(Strict):
+class StudyConfig(Strict):
     """What sweeps and envelopes have in common.
 
     A run that takes longer than ``timeout_s`` of real time counts as failed.
@@ -48,17 +48,17 @@ class StudyBase(Strict):
     timeout_s: Positive = 600.0
 
 
-class SweepConfig(StudyBase):
+class SweepConfig(StudyConfig):
     """Every combination of the ``axes``; figures show ``metric``, a column of the table."""
 
     command = "sweep"
 
     axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
     metric: str = "peak_com_error_m"
-    recordings: Recordings = Recordings()
+    recordings: RecordingsConfig = RecordingsConfig()
 
 
-class Directions(Strict):
+class DirectionsConfig(Strict):
     """Directions of a push in world axes: azimuth from x towards y, elevation above level.
 
     Give one of ``count`` (evenly spread), ``azimuth_deg`` and ``vectors``; each azimuth is taken at
@@ -74,7 +74,7 @@ class Directions(Strict):
     vectors: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
-    def _one_of_three(self) -> Directions:
+    def _one_of_three(self) -> DirectionsConfig:
         given = [n for n in ("count", "azimuth_deg", "vectors") if getattr(self, n) is not None]
         if len(given) != 1:
             raise ValueError(
@@ -98,7 +98,7 @@ class SearchConfig(Strict):
     both ends of the bracket are decided by a majority of ``seeds``, an odd number.
     """
 
-    directions: Directions
+    directions: DirectionsConfig
     tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
     start: Annotated[float, Field(gt=0, le=10)] = 1.0
     largest: Annotated[float, Field(gt=0, le=10)] = 3.0
@@ -116,7 +116,7 @@ class SearchConfig(Strict):
         return self
 
 
-class EnvelopeConfig(SearchConfig, StudyBase):
+class EnvelopeConfig(SearchConfig, StudyConfig):
     """The largest impulse of ``pushes.0`` in each direction, for each of the ``axes``.
 
     ``criteria`` says of what: pushes that are recovered, recovered on flat soles, or after which
@@ -137,7 +137,7 @@ StudyKind = Literal["sweep", "envelope", "tune", "compare"]
 COMMANDS: dict[str, StudyKind] = {"parameters": "tune", "directions": "envelope", "axes": "sweep"}
 """The key by which a study's file is known, and what runs it; an envelope may have axes."""
 
-S = TypeVar("S", bound=StudyBase)
+S = TypeVar("S", bound=StudyConfig)
 
 
 def find_study(path: str | Path) -> Path:

@@ -27,7 +27,7 @@ CONSTRAINTS: dict[str, str] = {
 }
 
 
-class FrameTask(Strict):
+class FrameTaskConfig(Strict):
     """Holds a frame of the robot, such as a hand or the torso, where the nominal posture has it.
 
     Its frequency and damping ratio are those of the joint impedance if they are not given.

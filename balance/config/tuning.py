@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from balance.config.axes import Key
 from balance.config.schema import Strict
-from balance.config.studies import Directions, StudyBase
+from balance.config.studies import DirectionsConfig, StudyConfig
 from balance.config.values import Positive
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -26,7 +26,7 @@ GOALS: dict[str, Goal] = {
 """What can be improved by name; any other number of the table needs a ``goal``."""
 
 
-class Parameter(Strict):
+class ParameterConfig(Strict):
     """A number between ``low`` and ``high`` for one key, and for the keys that are ``tied`` to it.
 
     With ``factor`` it multiplies the present values instead, so that tied keys keep their ratio.
@@ -40,7 +40,7 @@ class Parameter(Strict):
     factor: bool = False
 
     @model_validator(mode="after")
-    def _in_order(self) -> Parameter:
+    def _in_order(self) -> ParameterConfig:
         if not self.low < self.high:
             raise ValueError(
                 f"the bounds of '{self.key}' are upside down: low = {self.low:g} must be below "
@@ -58,7 +58,7 @@ class Parameter(Strict):
         return (self.key, *self.tied)
 
 
-class Case(Strict):
+class CaseConfig(Strict):
     """A push to face: dotted keys on top of the experiment, once for every seed.
 
     ``weight`` counts in means.
@@ -70,20 +70,20 @@ class Case(Strict):
     seeds: tuple[Seed, ...] = ()
 
 
-class Aggregate(Strict):
+class AggregateConfig(Strict):
     """A number of every run, and how those of several pushes make one."""
 
     metric: Annotated[str, Field(min_length=1)]
     over: Over = "mean"
 
 
-class Objective(Aggregate):
+class ObjectiveConfig(AggregateConfig):
     """What to improve."""
 
     goal: Goal | None = None
 
     @model_validator(mode="after")
-    def _one_direction(self) -> Objective:
+    def _one_direction(self) -> ObjectiveConfig:
         natural = GOALS.get(self.metric)
         if natural is None and self.goal is None:
             raise ValueError(
@@ -102,20 +102,20 @@ class Objective(Aggregate):
         return (self.goal or GOALS[self.metric]) == "maximise"
 
 
-class Bound(Aggregate):
+class BoundConfig(AggregateConfig):
     """What must not get worse than a number, or than ``start``: what the present gains give."""
 
     at_most: float | Literal["start"] | None = None
     at_least: float | Literal["start"] | None = None
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Bound:
+    def _one_of_two(self) -> BoundConfig:
         if (self.at_most is None) == (self.at_least is None):
             raise ValueError(f"the bound on '{self.metric}' needs either at_most or at_least")
         return self
 
 
-class Sampler(Strict):
+class SamplerConfig(Strict):
     """How new values are proposed.
 
     ``population`` is the size of a generation of CMA-ES or NSGA-II, ``startup`` the number of
@@ -127,22 +127,22 @@ class Sampler(Strict):
     startup: Annotated[int, Field(ge=1)] = 10
 
 
-class HeldOutEnvelope(Strict):
+class HeldOutEnvelopeConfig(Strict):
     """The largest recovered push in directions that tuning never saw."""
 
-    directions: Directions
+    directions: DirectionsConfig
     set: dict[str, Any] = Field(default_factory=dict)
     tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
 
 
-class Validation(Strict):
+class ValidationConfig(Strict):
     """Pushes that tuning never sees, faced by the present and by the tuned gains."""
 
-    pushes: tuple[Case, ...] = ()
-    envelope: HeldOutEnvelope | None = None
+    pushes: tuple[CaseConfig, ...] = ()
+    envelope: HeldOutEnvelopeConfig | None = None
 
 
-class TuneConfig(StudyBase):
+class TuneConfig(StudyConfig):
     """Numbers to change, pushes to face, what to improve, and how to search.
 
     ``at_once`` trials are open at a time, whatever the number of workers, so that a study depends
@@ -154,11 +154,11 @@ class TuneConfig(StudyBase):
 
     command = "tune"
 
-    parameters: Annotated[tuple[Parameter, ...], Field(min_length=1)]
-    pushes: Annotated[tuple[Case, ...], Field(min_length=1)]
-    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=4)]
-    bounds: tuple[Bound, ...] = ()
-    sampler: Sampler = Sampler()
+    parameters: Annotated[tuple[ParameterConfig, ...], Field(min_length=1)]
+    pushes: Annotated[tuple[CaseConfig, ...], Field(min_length=1)]
+    objectives: Annotated[tuple[ObjectiveConfig, ...], Field(min_length=1, max_length=4)]
+    bounds: tuple[BoundConfig, ...] = ()
+    sampler: SamplerConfig = SamplerConfig()
     trials: Annotated[int, Field(ge=1, le=100_000)] = 200
     seed: Seed = 0
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
@@ -166,7 +166,7 @@ class TuneConfig(StudyBase):
     give_up: Annotated[float, Field(gt=0, lt=1)] | None = 0.5
     resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05
     storage: str | None = None
-    validation: Validation = Validation()
+    validation: ValidationConfig = ValidationConfig()
 
     @model_validator(mode="after")
     def _consistent(self) -> TuneConfig:
@@ -193,7 +193,7 @@ class TuneConfig(StudyBase):
         return self
 
 
-def _possible(bounds: tuple[Bound, ...]) -> None:
+def _possible(bounds: tuple[BoundConfig, ...]) -> None:
     """Refuse two bounds that no number can keep."""
     for top in bounds:
         for floor in bounds:

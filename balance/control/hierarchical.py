@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.tasks import CONSTRAINTS, FORCE_TASKS, FrameTask, check_priorities
+from balance.config.tasks import CONSTRAINTS, FORCE_TASKS, FrameTaskConfig, check_priorities
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.priorities import Hierarchy, Level
 from balance.control.parts.setpoints import Desired
@@ -53,7 +53,7 @@ class HierarchicalController(TaskLaw):
             ("posture",),
             ("forces",),
         )
-        frames: dict[str, FrameTask] = Field(default_factory=dict)
+        frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
 
         @model_validator(mode="after")
         def _consistent_priorities(self) -> Self:

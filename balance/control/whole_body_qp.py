@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.tasks import FrameTask, check_weights
+from balance.config.tasks import FrameTaskConfig, check_weights
 from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.quaternion_form import quaternion_equations
@@ -48,7 +48,7 @@ class WholeBodyController(TaskLaw):
 
         form: Literal["plain", "quaternion"] = "plain"
         tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
-        frames: dict[str, FrameTask] = Field(default_factory=dict)
+        frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
 
         @model_validator(mode="after")
         def _known_tasks(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from balance.config import Reference, load_config
+from balance.config import ReferenceConfig, load_config
 from balance.recordings.recording import Recording
 from balance.robots.stance import robot_of
 from balance.simulation.pushes import Push, make_pushes
@@ -13,7 +13,7 @@ PAPER = "toro_push"
 """The shipped experiment that is Garofalo2015, Section 5."""
 
 
-def published(recording: Recording) -> Reference | None:
+def published(recording: Recording) -> ReferenceConfig | None:
     """The figures to be shown beside those of a run, if there are any for this very experiment.
 
     Those of the paper belong to its law, gains, robot and push, whatever a file that quotes them is

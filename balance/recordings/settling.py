@@ -10,8 +10,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
-from balance.config.faults import SensorDropout
-from balance.config.ground import Ramp
+from balance.config.faults import SensorDropoutConfig
+from balance.config.ground import RampConfig
 from balance.control.parts.setpoints import SetpointPath
 from balance.errors import ConfigError
 from balance.recordings.bounds import (
@@ -71,9 +71,9 @@ def _other_events(config: ExperimentConfig) -> Iterator[float]:
     for change in config.controller.gain_changes:
         yield change.time_s + change.blend_s
     for fault in config.faults:
-        yield fault.time_s + (fault.duration_s if isinstance(fault, SensorDropout) else 0.0)
+        yield fault.time_s + (fault.duration_s if isinstance(fault, SensorDropoutConfig) else 0.0)
     for motion in () if config.ground is None else config.ground.motion:
-        if isinstance(motion, Ramp):
+        if isinstance(motion, RampConfig):
             yield motion.start_s + motion.duration_s
         else:
             yield motion.start_s + motion.cycles / motion.frequency_hz

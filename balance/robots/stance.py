@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
-from balance.config.stance import PlaneConfig, Stance
+from balance.config.stance import PlaneConfig, StanceConfig
 from balance.dynamics.standing import standing_posture
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot, load_robot
@@ -27,7 +27,7 @@ def robot_of(config: ExperimentConfig, folders: Sequence[Path] = ()) -> Robot:
     return robot if config.stance is None else take_stance(robot, config.stance)
 
 
-def take_stance(robot: Robot, stance: Stance) -> Robot:
+def take_stance(robot: Robot, stance: StanceConfig) -> Robot:
     """``robot`` with the stance's contacts as its ``soles`` and a posture in which they touch.
 
     Surfaces without a plane of their own stay on level ground where the robot's nominal posture has
@@ -64,7 +64,7 @@ def take_stance(robot: Robot, stance: Stance) -> Robot:
     return replace(robot, soles=surfaces, q_nominal=q)
 
 
-def _placed_surface(robot: Robot, name: str, stance: Stance) -> ContactSurface:
+def _placed_surface(robot: Robot, name: str, stance: StanceConfig) -> ContactSurface:
     known = {surface.name: surface for surface in robot.surfaces}
     if name not in known and robot.model.existBodyName(name):
         raise ConfigError(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config.actuators import Actuators, SpeedTorque
+from balance.config.actuators import ActuatorsConfig, SpeedTorqueConfig
 from balance.errors import RobotError
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
@@ -30,7 +30,7 @@ class ActuatedPlant(PlantWrapper):
     def __init__(
         self,
         plant: Plant,
-        config: Actuators,
+        config: ActuatorsConfig,
         robot: Robot,
         substeps: int,
         seeds: np.random.SeedSequence,
@@ -110,7 +110,7 @@ class TorqueLag:
 class SpeedLimit:
     """Cuts torques that drive a joint faster than its curve of torque over speed allows."""
 
-    def __init__(self, curve: SpeedTorque, robot: Robot) -> None:
+    def __init__(self, curve: SpeedTorqueConfig, robot: Robot) -> None:
         rated = np.array(robot.model.upperVelocityLimit[6:])
         for name, speed in zip(robot.joint_names, rated, strict=True):
             if not 0.0 < speed < np.inf:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config.faults import Fault, LockedJoint, Slippery, WeakJoint
+from balance.config.faults import Fault, LockedJointConfig, SlipperyConfig, WeakJointConfig
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse, Plant
@@ -32,12 +32,12 @@ class FaultyPlant(PlantWrapper):
         self._weak: list[tuple[float, int, float]] = []
         for index, fault in enumerate(faults):
             key = f"faults.{index}"
-            if isinstance(fault, WeakJoint):
+            if isinstance(fault, WeakJointConfig):
                 joint = self._joint(fault.joint, key)
                 self._weak.append((fault.time_s, joint, fault.torque_Nm))
-            elif isinstance(fault, LockedJoint):
+            elif isinstance(fault, LockedJointConfig):
                 self._locks.append((fault.time_s, self._joint(fault.joint, key)))
-            elif isinstance(fault, Slippery):
+            elif isinstance(fault, SlipperyConfig):
                 surface = self._surface(fault.surface, key)
                 self._slips.append((fault.time_s, surface, fault.friction))
         self._damping = plant.joint_damping.copy()

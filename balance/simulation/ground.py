@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.experiment import ExperimentConfig
-from balance.config.ground import Ground, Motion, Swing
+from balance.config.ground import GroundConfig, Motion, SwingConfig
 from balance.dynamics.standing import standing_posture
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot
@@ -69,7 +69,7 @@ def ground_motion(robot: Robot, config: ExperimentConfig) -> GroundMotion | None
     return GroundMotion(config.ground.motion, ground_surfaces(robot, config))
 
 
-def _plane(ground: Ground, sole: ContactSurface) -> pin.SE3:
+def _plane(ground: GroundConfig, sole: ContactSurface) -> pin.SE3:
     offset = pin.SE3(np.eye(3), np.array([0.0, 0.0, ground.heights_m.get(sole.name, 0.0)]))
     return offset * pin.SE3(_tilted(np.array(ground.tilt_deg)), np.zeros(3))
 
@@ -119,7 +119,7 @@ class GroundMotion:
 def _share(move: Motion, time: float) -> float:
     """How much of a move is done at ``time``: a cosine, from rest to rest."""
     since = max(time - move.start_s, 0.0)
-    if isinstance(move, Swing):
+    if isinstance(move, SwingConfig):
         cycles = min(move.frequency_hz * since, float(move.cycles))
     else:
         cycles = 0.5 * min(since / move.duration_s, 1.0)

@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
-from balance.config.mismatch import Link, Mismatch, Payload
+from balance.config.mismatch import LinkConfig, MismatchConfig, PayloadConfig
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
@@ -29,14 +29,14 @@ def _with_mismatch(robot: Robot, config: ExperimentConfig) -> Robot:
     rotors = 0.0 if actuators is None else actuators.rotor_inertia
     if mismatch is None and not rotors:
         return robot
-    mismatch = mismatch or Mismatch()
+    mismatch = mismatch or MismatchConfig()
     # Inertias of a model must not change once a Data was made from it: this is another model.
     model = robot.model.copy()
     model.armature[6:] += joint_values(rotors, robot, "actuators.rotor_inertia")
     for name, link in mismatch.links.items():
         joint = _carrier(robot, name, "mismatch.links")
         model.inertias[joint] = _changed(model.inertias[joint], link)
-    everywhere = Link(mass_scale=mismatch.mass_scale, inertia_scale=mismatch.inertia_scale)
+    everywhere = LinkConfig(mass_scale=mismatch.mass_scale, inertia_scale=mismatch.inertia_scale)
     offsets = _offsets(robot, np.array(mismatch.com_offset_m))
     for joint in range(1, model.njoints):
         model.inertias[joint] = _changed(model.inertias[joint], everywhere)
@@ -79,7 +79,7 @@ def _carrier(robot: Robot, body: str, key: str) -> int:
     return int(bodies[body])
 
 
-def _changed(inertia: pin.Inertia, link: Link) -> pin.Inertia:
+def _changed(inertia: pin.Inertia, link: LinkConfig) -> pin.Inertia:
     # Not by the constructor, which refuses the rounding of a point mass: inertia of -1e-20 kg m^2.
     changed = inertia.copy()
     changed.mass = link.mass_scale * inertia.mass
@@ -96,7 +96,7 @@ def _offsets(robot: Robot, offset: Array) -> Array:
     return np.array([placement.rotation.T @ in_world for placement in data.oMi])
 
 
-def _load(model: pin.Model, robot: Robot, payload: Payload) -> None:
+def _load(model: pin.Model, robot: Robot, payload: PayloadConfig) -> None:
     """Add a point mass to the body that carries it."""
     joint = _carrier(robot, payload.body, "mismatch.payload.body")
     frame = model.frames[model.getFrameId(payload.body)]

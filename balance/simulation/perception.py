@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig
-from balance.config.faults import SensorDropout
-from balance.config.sensors import Estimator
-from balance.config.sensors import Sensors as SensorsConfig
+from balance.config.faults import SensorDropoutConfig
+from balance.config.sensors import EstimatorConfig, SensorsConfig
 from balance.robots import Robot
 from balance.simulation.estimation import BaseEstimator
 from balance.simulation.estimation.errors import base_errors, plain_stds
@@ -37,7 +36,7 @@ class Perception:
         seeds: np.random.SeedSequence,
     ) -> None:
         """``robot`` is the model that the law uses, ``simulated`` that of the plant."""
-        dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropout)]
+        dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropoutConfig)]
         self._blind = [(one.time_s, one.time_s + one.duration_s) for one in dropouts]
         self._sensors: Sensors | None = None
         self.estimator: BaseEstimator | None = None
@@ -50,7 +49,7 @@ class Perception:
         self._sensors = Sensors(sensors, plant, simulated, period, seeds)
         if config.state == "estimated":
             placement = imu_placement(robot, sensors.imu.body)
-            assumed = config.estimator or Estimator()
+            assumed = config.estimator or EstimatorConfig()
             self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
 
     def see(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:

@@ -14,8 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config.sensors import JointVelocity
-from balance.config.sensors import Sensors as SensorsConfig
+from balance.config.sensors import JointVelocityConfig, SensorsConfig
 from balance.errors import ConfigError, known_names
 from balance.robots import Robot
 from balance.simulation.plants.interface import Plant
@@ -115,7 +114,7 @@ class VelocitySensor:
     """
 
     def __init__(
-        self, config: JointVelocity, n: int, period: float, rng: np.random.Generator
+        self, config: JointVelocityConfig, n: int, period: float, rng: np.random.Generator
     ) -> None:
         self._differentiated = config.source == "differentiated"
         self._std, self._period, self._rng, self._n = config.noise_rad_s, period, rng, n

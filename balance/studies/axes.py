@@ -15,17 +15,17 @@ from balance.config import LAWS
 from balance.config.axes import (
     MAX_CELLS,
     Axis,
-    CasesAxis,
-    Choice,
+    CasesAxisConfig,
+    ChoiceConfig,
     Distribution,
-    GridAxis,
-    LawsAxis,
-    ListAxis,
-    Normal,
-    RangeAxis,
-    SampleAxis,
-    Uniform,
-    ZipAxis,
+    GridAxisConfig,
+    LawsAxisConfig,
+    ListAxisConfig,
+    NormalConfig,
+    RangeAxisConfig,
+    SampleAxisConfig,
+    UniformConfig,
+    ZipAxisConfig,
 )
 from balance.errors import ConfigError
 
@@ -84,20 +84,20 @@ def make_design(axes: Sequence[Axis], source: str) -> Design:
 
 def _points(axis: Axis, source: str) -> tuple[Point, ...]:
     match axis:
-        case ListAxis():
+        case ListAxisConfig():
             return _values(axis.key, axis.values)
-        case RangeAxis():
+        case RangeAxisConfig():
             return _values(axis.key, _range(axis))
-        case LawsAxis():
+        case LawsAxisConfig():
             return _values("controller.law", LAWS.names())
-        case CasesAxis():
+        case CasesAxisConfig():
             return tuple(Point({axis.name: name}, keys) for name, keys in axis.cases.items())
-        case SampleAxis():
+        case SampleAxisConfig():
             return _sample(axis)
-        case GridAxis():
+        case GridAxisConfig():
             inner = make_design(axis.axes, source)
             return tuple(inner.cell(i) for i in range(len(inner)))
-        case ZipAxis():
+        case ZipAxisConfig():
             return _zip(axis, source)
     raise TypeError(f"no points for {axis!r}")
 
@@ -106,7 +106,7 @@ def _values(key: str, values: Sequence[Any]) -> tuple[Point, ...]:
     return tuple(Point({key: value}, {key: value}) for value in values)
 
 
-def _range(axis: RangeAxis) -> list[float] | list[int]:
+def _range(axis: RangeAxisConfig) -> list[float] | list[int]:
     """Both ends included; whole numbers stay whole."""
     start, stop, step = axis.start, axis.stop, axis.step
     if step is not None:
@@ -120,7 +120,7 @@ def _range(axis: RangeAxis) -> list[float] | list[int]:
     return [round(float(x), 12) for x in np.linspace(start, stop, axis.count)]
 
 
-def _zip(axis: ZipAxis, source: str) -> tuple[Point, ...]:
+def _zip(axis: ZipAxisConfig, source: str) -> tuple[Point, ...]:
     columns = [_points(inner, source) for inner in axis.axes]
     lengths = [len(points) for points in columns]
     if len(set(lengths)) > 1:
@@ -134,7 +134,7 @@ def _zip(axis: ZipAxis, source: str) -> tuple[Point, ...]:
     )
 
 
-def _sample(axis: SampleAxis) -> tuple[Point, ...]:
+def _sample(axis: SampleAxisConfig) -> tuple[Point, ...]:
     """Points of the unit cube, taken through the inverse distribution function of each key."""
     size = len(axis.over)
     rng = np.random.default_rng(axis.seed)
@@ -153,17 +153,17 @@ def _sample(axis: SampleAxis) -> tuple[Point, ...]:
 
 def _quantiles(distribution: Distribution, share: Array) -> list[Any]:
     match distribution:
-        case Uniform(log=True):
+        case UniformConfig(log=True):
             low, high = math.log(distribution.low), math.log(distribution.high)
             return [math.exp(low + (high - low) * x) for x in share]
-        case Uniform():
+        case UniformConfig():
             return [
                 distribution.low + (distribution.high - distribution.low) * x
                 for x in share.tolist()
             ]
-        case Normal():
+        case NormalConfig():
             scaled = truncnorm.ppf(share, -NORMAL_CUT, NORMAL_CUT)
             return [distribution.mean + distribution.std * x for x in scaled.tolist()]
-        case Choice():
+        case ChoiceConfig():
             return [distribution.values[int(x * len(distribution.values))] for x in share]
     raise TypeError(f"no quantiles for {distribution!r}")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from balance.config import LAWS, parse_config
-from balance.config.axes import CasesAxis
-from balance.config.compare import CompareConfig, ComparedLaw
+from balance.config.axes import CasesAxisConfig
+from balance.config.compare import CompareConfig, ComparedLawConfig
 from balance.config.dotted_keys import set_key
 from balance.config.sections import law_section, shared_keys
 from balance.config.studies import EnvelopeConfig
@@ -40,9 +40,9 @@ class Compare:
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         parse_config(config.experiment, source)  # before keys that other laws lack are left out
         self.laws = {law.label: law for law in config.laws} or {
-            law: ComparedLaw(law=law) for law in LAWS.names()
+            law: ComparedLawConfig(law=law) for law in LAWS.names()
         }
-        axis = CasesAxis(
+        axis = CasesAxisConfig(
             type="cases",
             name="law",
             cases={name: {"controller": self._controller(law)} for name, law in self.laws.items()},
@@ -56,7 +56,7 @@ class Compare:
         self._recordings: dict[str, Recording] = {}
         self._waiting = list(range(len(self.design)))
 
-    def _controller(self, law: ComparedLaw) -> dict[str, Any]:
+    def _controller(self, law: ComparedLawConfig) -> dict[str, Any]:
         """The experiment's controller section under another law.
 
         Keys that only the experiment's own law has are for that law alone; those that all wrench
@@ -69,7 +69,7 @@ class Compare:
             set_key(tree, key, value)
         return tree
 
-    def _envelope(self, axis: CasesAxis, robots: Sequence[Path]) -> Envelope:
+    def _envelope(self, axis: CasesAxisConfig, robots: Sequence[Path]) -> Envelope:
         """The searches: the experiment's first push, at once, in other sizes and directions."""
         limits = self.config.limits
         assert limits is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from balance.config.studies import Directions
+from balance.config.studies import DirectionsConfig
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
 
@@ -33,7 +33,7 @@ def ankle_impulse(robot: Robot, heading: Heading) -> float:
     return ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
 
 
-def headings(directions: Directions) -> list[Heading]:
+def headings(directions: DirectionsConfig) -> list[Heading]:
     """The directions that a study asks for, elevation by elevation."""
     if directions.vectors is not None:
         return [from_vector(vector) for vector in directions.vectors]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from balance.config.axes import Axis, SampleAxis
+from balance.config.axes import Axis, SampleAxisConfig
 from balance.studies.axes import Design
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def dimensions(axes: Sequence[Axis], design: Design) -> tuple[tuple[Dimension, .
     labels: list[str] = []
     for axis, points in zip(axes, design.dimensions, strict=True):
         names = list(points[0].inputs)
-        if isinstance(axis, SampleAxis):
+        if isinstance(axis, SampleAxisConfig):
             columns += names
             labels += names
         else:
@@ -39,7 +39,7 @@ def dimensions(axes: Sequence[Axis], design: Design) -> tuple[tuple[Dimension, .
         inputs = design.cell(index).inputs
         for column, found in zip(columns, values, strict=True):
             found.append(inputs[column])
-    scattered = any(isinstance(axis, SampleAxis) for axis in axes)
+    scattered = any(isinstance(axis, SampleAxisConfig) for axis in axes)
     return tuple(map(_dimension, labels, values)), scattered
 
 

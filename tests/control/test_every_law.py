@@ -24,7 +24,7 @@ from law_samples import (
 from numpy.typing import NDArray
 from reordered_robot import reordered_toro
 
-from balance.config import LAWS, ContactAssumptions, gain_matrix, load_config
+from balance.config import LAWS, ContactAssumptionsConfig, gain_matrix, load_config
 from balance.control import ControlStatus, make_controller
 from balance.control.parts.distribution import contact_cones
 from balance.errors import ConfigError, RobotError
@@ -143,12 +143,12 @@ def test_robot_of_any_weight_stands_on_the_default_contacts(case: str, toro: Rob
 
 def test_least_normal_force_is_ten_newtons_on_the_toro_like_robot(toro: Robot) -> None:
     """To the last bit, so that results stay what they were; elsewhere it goes with the weight."""
-    assumed = ContactAssumptions()
+    assumed = ContactAssumptionsConfig()
     assert assumed.least_normal_force(toro.mass) == 10.0
     assert assumed.least_normal_force(0.1 * toro.mass) == pytest.approx(1.0, rel=1e-9)
-    half = ContactAssumptions(min_normal_force=0.01)
+    half = ContactAssumptionsConfig(min_normal_force=0.01)
     assert half.least_normal_force(10.0) == pytest.approx(0.01 * 10.0 * 9.81, rel=1e-9)
-    assert ContactAssumptions(min_normal_force_N=3.0).least_normal_force(10.0) == 3.0
+    assert ContactAssumptionsConfig(min_normal_force_N=3.0).least_normal_force(10.0) == 3.0
 
 
 @every_law

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from balance.config import LAWS, Gains, load_config, parse_config
+from balance.config import LAWS, GainsConfig, load_config, parse_config
 from balance.config.laws import DEFAULT_GAINS
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.posture import PostureImpedance
@@ -25,7 +25,7 @@ def test_scaled_gains_keep_frequencies_in_units_of_the_fall(any_robot: Robot) ->
     """K_P T^2 / m, K_D T, K_R T^2 / (m z^2) and D T, with T = sqrt(z / g), are unchanged."""
     mass, height = 77.5, 0.945
     build = {"mass_kg": mass, "com_height_m": height}
-    gains = Gains.model_validate(TABLE_1 | {"designed_for": build})
+    gains = GainsConfig.model_validate(TABLE_1 | {"designed_for": build})
     scaled = gain_matrices(gains, any_robot)
     m, z = any_robot.mass, any_robot.com()[2]
     T, T_0 = np.sqrt(z / 9.81), np.sqrt(height / 9.81)
@@ -36,7 +36,7 @@ def test_scaled_gains_keep_frequencies_in_units_of_the_fall(any_robot: Robot) ->
 
 
 def test_gains_without_a_build_are_taken_as_they_are(any_robot: Robot) -> None:
-    gains = gain_matrices(Gains.model_validate(TABLE_1), any_robot)
+    gains = gain_matrices(GainsConfig.model_validate(TABLE_1), any_robot)
     for gain, table in zip(gains, TABLE_1.values(), strict=True):
         np.testing.assert_array_equal(gain, np.diag(table))
 

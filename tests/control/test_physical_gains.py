@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from balance.config import Gains, load_config
+from balance.config import GainsConfig, load_config
 from balance.control.parts.gains import gain_matrices, physical_gains
 from balance.errors import ConfigError
 from balance.robots import Robot
@@ -17,7 +17,7 @@ PHYSICAL = {
 }
 
 
-def gains(tree: dict[str, object]) -> Gains:
+def gains(tree: dict[str, object]) -> GainsConfig:
     return load_config("toro_push", {"controller.gains": tree}).controller.gains
 
 

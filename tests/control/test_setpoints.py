@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Setpoint
+from balance.config import SetpointConfig
 from balance.control.parts.setpoints import SetpointPath, minimum_jerk
 
 Array = NDArray[np.float64]
@@ -17,8 +17,12 @@ FIRST, SECOND = 1e-8, 1e-4  # errors of first and second differences, relative t
 
 COM, R_0 = np.array([0.01, 0.02, 0.9]), pin.rpy.rpyToMatrix(0.1, -0.2, 3.0)
 MOVES = [
-    Setpoint(time_s=0.5, duration_s=1.0, com_m=(0.03, -0.02, -0.05), base_rpy_rad=(0.1, 0.3, 0.5)),
-    Setpoint(time_s=2.0, duration_s=0.5, com_m=(0.0, 0.02, 0.0), base_rpy_rad=(-0.2, 0.0, 1.5)),
+    SetpointConfig(
+        time_s=0.5, duration_s=1.0, com_m=(0.03, -0.02, -0.05), base_rpy_rad=(0.1, 0.3, 0.5)
+    ),
+    SetpointConfig(
+        time_s=2.0, duration_s=0.5, com_m=(0.0, 0.02, 0.0), base_rpy_rad=(-0.2, 0.0, 1.5)
+    ),
 ]
 
 

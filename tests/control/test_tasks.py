@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import Setpoint
-from balance.config.tasks import FrameTask
+from balance.config import SetpointConfig
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.setpoints import Desired, SetpointPath
 from balance.control.parts.task_stack import TaskStack
 from balance.control.parts.tasks import (
@@ -33,7 +33,7 @@ Case = tuple[WholeBody, Desired, Array]
 SAME = 1e-9  # relative to the largest force or moment
 K_P, K_D = np.diag([6000.0, 2000.0, 4000.0]), np.diag([7.0, 1.0, 0.05])
 K_R, D = np.diag([500.0, 400.0, 100.0]), np.diag([20.0, 20.0, 2.0])
-MOVE = Setpoint(
+MOVE = SetpointConfig(
     time_s=0.0, duration_s=1.0, com_m=(0.02, 0.03, -0.01), base_rpy_rad=(0.1, 0.2, -0.3)
 )
 
@@ -171,7 +171,7 @@ def test_frame_task_is_a_damped_oscillator_about_the_nominal_pose(
 ) -> None:
     here = case(toro, random_state, 74)
     body, _, _ = here
-    task = FrameTask(frame="left_hand", hold=hold, frequency_hz=2.0)
+    task = FrameTaskConfig(frame="left_hand", hold=hold, frequency_hz=2.0)
     data, frame = accelerated(here), toro.model.getFrameId("left_hand")
     axes = pin.LOCAL_WORLD_ALIGNED
     velocity = pin.getFrameVelocity(toro.model, data, frame, axes).vector
@@ -204,4 +204,4 @@ def test_stack_scales_forces_and_moments_by_the_roots_of_their_weights(
 
 def test_missing_frame_is_named_with_the_key(toro: Robot) -> None:
     with pytest.raises(FrameError, match=r"frames\.left.*no frame 'left_hnd'.*left_hand"):
-        HoldFrame(toro, "left", FrameTask(frame="left_hnd"), 1.0, 0.7)
+        HoldFrame(toro, "left", FrameTaskConfig(frame="left_hnd"), 1.0, 0.7)

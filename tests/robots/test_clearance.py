@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from balance.config.paths import data_folder
-from balance.config.stance import Stance
+from balance.config.stance import StanceConfig
 from balance.errors import ConfigError, RobotError
 from balance.robots import Robot, load_robot
 from balance.robots.clearance import TOUCH_HEIGHT_M, lowest_body, touching_from_the_start
@@ -50,7 +50,7 @@ def test_a_missing_sole_is_refused_when_the_robot_is_loaded(
 
 
 def test_a_stance_that_leaves_a_foot_on_the_ground_is_refused(toro: Robot) -> None:
-    stance = Stance.model_validate({"contacts": ["left sole"]})
+    stance = StanceConfig.model_validate({"contacts": ["left sole"]})
     with pytest.raises(ConfigError, match=r"'right_sole'.*stance\.contacts.*stance\.posture"):
         take_stance(toro, stance)
 

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from balance.config import load_config
 from balance.config.paths import data_folder
-from balance.config.stance import Stance
+from balance.config.stance import StanceConfig
 from balance.control.capture import CaptureController
 from balance.errors import ConfigError
 from balance.recordings.metrics import ankle_limit
@@ -44,7 +44,7 @@ def on_a_table(robot: Robot, name: str) -> Robot:
     tree = table.model_dump()
     tree["contacts"] = ["left sole", "right sole", name]
     tree["planes"] = {name: table.model_dump()["planes"]["right palm"]}
-    return take_stance(robot, Stance.model_validate(tree))
+    return take_stance(robot, StanceConfig.model_validate(tree))
 
 
 def in_hull(corners: np.ndarray, point: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config import PlantConfig
-from balance.config.actuators import Actuators
+from balance.config.actuators import ActuatorsConfig
 from balance.config.schema import validate
 from balance.errors import ConfigError, RobotError
 from balance.robots import Robot
@@ -47,7 +47,7 @@ def drives(
     robot: Robot, config: dict[str, Any], substeps: int = 1, dt: float = 0.001, seed: int = 0
 ) -> tuple[ActuatedPlant, TorqueMeter]:
     meter = TorqueMeter(robot, dt)
-    parsed = validate(Actuators, config, "test")
+    parsed = validate(ActuatorsConfig, config, "test")
     seeds = np.random.SeedSequence(seed)
     return ActuatedPlant(meter, parsed, robot, substeps, seeds), meter
 
@@ -144,7 +144,7 @@ def flying(robot: Robot, engine: Any, coulomb: float) -> ActuatedPlant:
     q[2] += 5.0
     q[7:] = 0.5 * (model.lowerPositionLimit[7:] + model.upperPositionLimit[7:])
     inner = make_plant(PlantConfig(engine=engine, torque_limits=False), robot)
-    parsed = validate(Actuators, {"coulomb_Nm": coulomb}, "test")
+    parsed = validate(ActuatorsConfig, {"coulomb_Nm": coulomb}, "test")
     plant = ActuatedPlant(inner, parsed, robot, 1, np.random.SeedSequence(0))
     plant.reset(q, np.zeros(model.nv))
     return plant
@@ -202,5 +202,5 @@ def test_speed_curve_needs_rated_speeds(toro: Robot) -> None:
 )
 def test_wrong_drives_get_one_sentence(config: dict[str, Any], told: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        validate(Actuators, config, "file.yaml")
+        validate(ActuatorsConfig, config, "file.yaml")
     assert told in str(caught.value) and "\n" not in str(caught.value)

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config.schema import validate
-from balance.config.sensors import PRESETS
-from balance.config.sensors import Sensors as SensorsConfig
+from balance.config.sensors import PRESETS, SensorsConfig
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.simulation.sensors import DelayLine, Reading, Sensors, imu_placement

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from balance.config.schema import validate
-from balance.config.studies import Directions, EnvelopeConfig, load_study
+from balance.config.studies import DirectionsConfig, EnvelopeConfig, load_study
 from balance.errors import ConfigError, FileError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
@@ -79,12 +79,12 @@ def carry_out(envelope: Envelope, folder: StudyFolder, most: int = 10_000) -> in
 
 
 def test_directions_go_round_from_x_to_y() -> None:
-    config = validate(Directions, {"count": 4, "elevation_deg": [0.0, 30.0]}, "test")
+    config = validate(DirectionsConfig, {"count": 4, "elevation_deg": [0.0, 30.0]}, "test")
     found = headings(config)
     level = [(1, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -1, 0)]
     assert [heading.vector for heading in found[:4]] == level
     assert found[5].vector == pytest.approx((0.0, math.sqrt(0.75), 0.5))
-    vectors = validate(Directions, {"vectors": [[0.0, -3.0, 3.0]]}, "test")
+    vectors = validate(DirectionsConfig, {"vectors": [[0.0, -3.0, 3.0]]}, "test")
     (oblique,) = headings(vectors)
     assert (oblique.azimuth_deg, oblique.elevation_deg) == pytest.approx((270.0, 45.0))
     assert np.linalg.norm(oblique.vector) == pytest.approx(1.0)

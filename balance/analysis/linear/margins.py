@@ -22,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from balance.analysis.linear.loop import LinearLoop, feedback, linearise
 from balance.analysis.linear.modes import is_stable
-from balance.config import BalancingLawConfig, ExperimentConfig, Gains, section_of
+from balance.config import BalancingLawConfig, ExperimentConfig, GainsConfig, section_of
 from balance.control.parts.gains import gain_matrices
 
 Array = NDArray[np.float64]
@@ -104,7 +104,7 @@ def with_gain(
     matrices[name] = matrices[name].copy()
     matrices[name][axis, axis] *= factor
     values: dict[str, Any] = {k: tuple(map(tuple, m.tolist())) for k, m in matrices.items()}
-    law = config.controller.model_copy(update={"gains": Gains(**values)})
+    law = config.controller.model_copy(update={"gains": GainsConfig(**values)})
     return config.model_copy(update={"controller": law})
 
 

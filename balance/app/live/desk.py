@@ -18,7 +18,7 @@ from balance.app.live.ranges import RANGES, WORLD
 from balance.config import (
     LAWS,
     ExperimentConfig,
-    Gains,
+    GainsConfig,
     PushConfig,
     load_config,
 )
@@ -104,7 +104,7 @@ class Desk:
         settings = {name: getattr(self, name) for name in kept}
         return settings, set(self._touched), {name: self.numbers[name] for name in WORLD}
 
-    def set_gains(self, gains: Gains) -> None:
+    def set_gains(self, gains: GainsConfig) -> None:
         """Other gains, for good."""
         self.base = _with_gains(self.base, gains)
         self._accepted[0]["base"] = _with_gains(self._accepted[0]["base"], gains)
@@ -202,7 +202,7 @@ def _robot_name(config: ExperimentConfig) -> str:
     return Path(config.robot).name
 
 
-def _with_gains(config: ExperimentConfig, gains: Gains) -> ExperimentConfig:
+def _with_gains(config: ExperimentConfig, gains: GainsConfig) -> ExperimentConfig:
     law = config.controller.model_copy(update={"gains": gains})
     return config.model_copy(update={"controller": law})
 

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import Gains
+from balance.config import GainsConfig
 from balance.control.parts.gains import gain_matrices
 from balance.robots import Robot
 
@@ -33,7 +33,7 @@ class GainTerms:
     """Mass three times, then the locked inertia about x, y, z (2, 3)."""
 
     @classmethod
-    def of(cls, gains: Gains, robot: Robot) -> GainTerms:
+    def of(cls, gains: GainsConfig, robot: Robot) -> GainTerms:
         """The gains that act on a robot."""
         raw = np.array([np.diag(matrix) for matrix in gain_matrices(gains, robot)])
         data = robot.model.createData()
@@ -67,7 +67,7 @@ class GainTerms:
         raw[2 * part + 1, axis] = 2.0 * terms[2 * part + 1, axis] * omega
         return GainTerms(raw, self.inertia)
 
-    def gains(self) -> Gains:
+    def gains(self) -> GainsConfig:
         """As they are written in an experiment's file."""
         K_P, K_D, K_R, D = (tuple(map(float, row)) for row in self.raw)
-        return Gains.model_validate({"K_P": K_P, "K_D": K_D, "K_R": K_R, "D": D})
+        return GainsConfig.model_validate({"K_P": K_P, "K_D": K_D, "K_R": K_R, "D": D})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from balance.config import (
     ExperimentConfig,
-    Gains,
+    GainsConfig,
     PushConfig,
 )
 from balance.recordings.verdict import RunEnd
@@ -31,7 +31,7 @@ class Push:
 class ChangeGains:
     """Take over other gains without a jump in torque."""
 
-    gains: Gains
+    gains: GainsConfig
 
 
 @dataclass(frozen=True, slots=True)

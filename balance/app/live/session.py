@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from balance.config import ExperimentConfig, GainChange, Gains, PushConfig
+from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
 from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
 from balance.experiment import Experiment, Log
@@ -45,7 +45,7 @@ class Session:
         self.config = session_config(config)
         self._gains: GainSchedule
         self.experiment = Experiment(self.config, robot_folders, make_law=self._make_law)
-        self._pending: Gains | None = None
+        self._pending: GainsConfig | None = None
         self._settled_at = 0.0
 
     def _make_law(self, config: ExperimentConfig, robot: Robot) -> Controller:
@@ -67,7 +67,7 @@ class Session:
         self.experiment.pushes += make_pushes(alone, self.experiment.robot)
         self.config = self.config.model_copy(update={"pushes": (*self.config.pushes, item)})
 
-    def change_gains(self, gains: Gains) -> None:
+    def change_gains(self, gains: GainsConfig) -> None:
         """Use other gains from the next control period on, or once the last change is complete."""
         self._pending = gains
 
@@ -78,7 +78,7 @@ class Session:
 
     def _begin_change(self, now: float) -> None:
         assert self._pending is not None
-        change = GainChange(time_s=now, blend_s=BLEND_S, gains=self._pending)
+        change = GainChangeConfig(time_s=now, blend_s=BLEND_S, gains=self._pending)
         self._pending = None
         # One period more than the blend, so that no rounding makes two of them overlap.
         self._settled_at = now + BLEND_S + self.config.control_period_s

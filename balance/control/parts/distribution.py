@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from balance.config import ContactAssumptions, WrenchQP
+from balance.config import ContactAssumptionsConfig, WrenchQPConfig
 from balance.control.qp import make_solver
 from balance.control.qp.wrenches import WrenchDistribution
 from balance.errors import ConfigError, InputError, QPError, RobotError
@@ -15,7 +15,7 @@ from balance.robots.contacts import WrenchCone, friction_pyramid
 
 
 def contact_cones(
-    robot: Robot, contacts: ContactAssumptions, mass: float | None = None
+    robot: Robot, contacts: ContactAssumptionsConfig, mass: float | None = None
 ) -> list[WrenchCone]:
     """The cone of each contact surface, with the friction pyramid inscribed in Coulomb's cone.
 
@@ -38,7 +38,7 @@ def contact_cones(
 
 
 def make_distribution(
-    robot: Robot, contacts: ContactAssumptions, qp: WrenchQP
+    robot: Robot, contacts: ContactAssumptionsConfig, qp: WrenchQPConfig
 ) -> WrenchDistribution:
     """The contact-wrench QP of a robot's contacts, of which it must have one."""
     if not robot.soles:
@@ -61,7 +61,7 @@ def make_distribution(
     )
 
 
-def _check_weight(robot: Robot, contacts: ContactAssumptions) -> None:
+def _check_weight(robot: Robot, contacts: ContactAssumptionsConfig) -> None:
     """Refuse least forces that, all together, push the robot off the ground."""
     least = contacts.least_normal_force(robot.mass)
     data = robot.model.createData()

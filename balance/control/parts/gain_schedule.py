@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, GainChange, LawConfig
+from balance.config import ExperimentConfig, GainChangeConfig, LawConfig
 from balance.control.parts.output import Controller, ControlOutput
 from balance.robots import Robot
 
@@ -39,7 +39,7 @@ class GainSchedule:
         """Names of the constraints that ``ControlOutput.active`` indexes."""
         return self._current.constraint_names
 
-    def add(self, change: GainChange) -> None:
+    def add(self, change: GainChangeConfig) -> None:
         """Plan a change after all others."""
         self._waiting.append(change)
 

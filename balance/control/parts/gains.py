@@ -9,13 +9,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import Gains, Oscillator, gain_matrix
+from balance.config import GainsConfig, OscillatorConfig, gain_matrix
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
 
-def gain_matrices(gains: Gains, robot: Robot) -> tuple[Array, Array, Array, Array]:
+def gain_matrices(gains: GainsConfig, robot: Robot) -> tuple[Array, Array, Array, Array]:
     """K_P (N/m), K_D (1/s), K_R (N m) and D (1/s) as 3 x 3 matrices.
 
     An axis of inertia I that is to return like an oscillator of natural frequency omega and damping
@@ -48,7 +48,7 @@ def _given(gain: Any) -> Array:
     return gain_matrix(gain)
 
 
-def _oscillator(wanted: Oscillator, inertia: Array, rate: float) -> tuple[Array, Array]:
+def _oscillator(wanted: OscillatorConfig, inertia: Array, rate: float) -> tuple[Array, Array]:
     """Stiffness and damping rate, as matrices, of axes with these inertias."""
     omega = 2.0 * np.pi * rate * np.broadcast_to(np.array(wanted.frequency_hz), 3)
     return np.diag(inertia * omega**2), np.diag(2.0 * np.array(wanted.damping_ratio) * omega)
@@ -70,7 +70,7 @@ class PhysicalGains:
     damping_ratio: tuple[float, ...]
 
 
-def physical_gains(gains: Gains, robot: Robot) -> PhysicalGains:
+def physical_gains(gains: GainsConfig, robot: Robot) -> PhysicalGains:
     """What gains mean on a robot, axis by axis: the inverse of the conversion above."""
     K_P, K_D, K_R, D = (np.diag(matrix) for matrix in gain_matrices(gains, robot))
     inertia = np.concatenate([np.full(3, robot.mass), rotational_inertia(robot)])

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config import Setpoint
+from balance.config import SetpointConfig
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def minimum_jerk(s: float) -> tuple[float, float, float]:
 class SetpointPath:
     """Moves one after the other, each from where the last one ended, at rest in between."""
 
-    def __init__(self, com: Array, base_rotation: Array, moves: Sequence[Setpoint]) -> None:
+    def __init__(self, com: Array, base_rotation: Array, moves: Sequence[SetpointConfig]) -> None:
         self._moves = sorted(moves, key=lambda move: move.time_s)
         self._coms = [com] + [com + np.array(move.com_m) for move in self._moves]
         self._rotations = [base_rotation] + [
@@ -80,7 +80,7 @@ class SetpointPath:
         )
 
 
-def setpoint_path(moves: Sequence[Setpoint], robot: Robot) -> SetpointPath:
+def setpoint_path(moves: Sequence[SetpointConfig], robot: Robot) -> SetpointPath:
     """The path of an experiment: ``moves`` from where the robot nominally stands."""
     return SetpointPath(robot.com(), pin.Quaternion(robot.q_nominal[3:7]).matrix(), moves)
 

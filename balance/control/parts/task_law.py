@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import BalancingLawConfig
-from balance.config.tasks import FrameTask
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.limits import Limits
@@ -51,7 +51,7 @@ class TaskLaw(BalancingLaw):
         law: BalancingLawConfig,
         robot: Robot,
         tasks: Mapping[str, float],
-        frames: Mapping[str, FrameTask],
+        frames: Mapping[str, FrameTaskConfig],
         contact_damping: float,
     ) -> None:
         """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import Gains
-from balance.config.tasks import FrameTask
+from balance.config import GainsConfig
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import (
@@ -27,10 +27,10 @@ Array = NDArray[np.float64]
 
 
 def make_tasks(
-    gains: Gains,
+    gains: GainsConfig,
     robot: Robot,
     names: Iterable[str],
-    frames: Mapping[str, FrameTask],
+    frames: Mapping[str, FrameTaskConfig],
     frequency_hz: float,
     damping_ratio: float,
 ) -> list[Task]:

@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config.tasks import FrameTask
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.desired_momentum import desired_angular_momentum_rate
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired
@@ -153,7 +153,12 @@ class HoldFrame(Task):
     """A frame returns to its pose of the nominal posture like a damped oscillator."""
 
     def __init__(
-        self, robot: Robot, name: str, task: FrameTask, frequency_hz: float, damping_ratio: float
+        self,
+        robot: Robot,
+        name: str,
+        task: FrameTaskConfig,
+        frequency_hz: float,
+        damping_ratio: float,
     ) -> None:
         try:
             self.frame = frame_id(robot.model, task.frame)

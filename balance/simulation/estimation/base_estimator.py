@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config.sensors import Estimator, Sensors
+from balance.config.sensors import EstimatorConfig, SensorsConfig
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 from balance.simulation.estimation.invariant_filter import (
@@ -41,8 +41,8 @@ class BaseEstimator:
     def __init__(
         self,
         robot: Robot,
-        assumed: Estimator,
-        sensors: Sensors,
+        assumed: EstimatorConfig,
+        sensors: SensorsConfig,
         placement: pin.SE3,
         period: float,
     ) -> None:

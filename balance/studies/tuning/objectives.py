@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from balance.config.tuning import Aggregate, Bound, Objective
+from balance.config.tuning import AggregateConfig, BoundConfig, ObjectiveConfig
 from balance.errors import ConfigError, known_names
 from balance.studies.store import Row
 
@@ -81,14 +81,14 @@ def progress(row: Row, duration_s: float) -> float | None:
     return 0.0 if survived is None else min(1.0, max(0.0, float(survived) / duration_s))
 
 
-def large(objective: Aggregate, duration_s: float) -> float:
+def large(objective: AggregateConfig, duration_s: float) -> float:
     """More than any trial costs that stands through all its pushes."""
     if objective.metric == "settling_time_s":
         return 2.0 * duration_s
     return LARGE.get(objective.metric, UNKNOWN_LARGE)
 
 
-def scale(objective: Aggregate, duration_s: float) -> float:
+def scale(objective: AggregateConfig, duration_s: float) -> float:
     """A typical size of the metric, for grading penalties."""
     return large(objective, duration_s) or 1.0
 
@@ -110,7 +110,9 @@ class Hope:
     least: tuple[float, ...] = ()
 
 
-def fallen(objectives: Sequence[Objective], share: float, duration_s: float, why: str) -> Score:
+def fallen(
+    objectives: Sequence[ObjectiveConfig], share: float, duration_s: float, why: str
+) -> Score:
     """The score of a trial that ended after ``share`` (0 to 1) of its pushes."""
     costs = tuple(
         large(one, duration_s) + scale(one, duration_s) * (1.0 - share) for one in objectives
@@ -119,8 +121,8 @@ def fallen(objectives: Sequence[Objective], share: float, duration_s: float, why
 
 
 def scored(
-    objectives: Sequence[Objective],
-    bounds: Sequence[Bound],
+    objectives: Sequence[ObjectiveConfig],
+    bounds: Sequence[BoundConfig],
     metrics: Mapping[str, float],
     runs: Sequence[float],
     start: Mapping[str, float] | None,
@@ -136,13 +138,13 @@ def scored(
     return Score(tuple(costs), metrics, violation, runs=tuple(runs))
 
 
-def label(one: Aggregate) -> str:
+def label(one: AggregateConfig) -> str:
     """Name of an aggregated metric."""
     return f"{one.over} {one.metric}"
 
 
 def _violation(
-    bound: Bound, metrics: Mapping[str, float], start: Mapping[str, float] | None
+    bound: BoundConfig, metrics: Mapping[str, float], start: Mapping[str, float] | None
 ) -> float:
     limit: Any = bound.at_most if bound.at_most is not None else bound.at_least
     if limit == "start":

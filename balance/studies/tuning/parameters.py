@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from balance.config import parse_config
-from balance.config.tuning import Parameter
+from balance.config.tuning import ParameterConfig
 from balance.errors import ConfigError
 
 DIGITS = 4  # of a tried number: what is written to best.yaml is exactly what was tried
 
 
 def present_values(
-    experiment: Mapping[str, Any], parameters: Sequence[Parameter], source: str
+    experiment: Mapping[str, Any], parameters: Sequence[ParameterConfig], source: str
 ) -> dict[str, float]:
     """The number that every key of every parameter has in the experiment, defaults included."""
     resolved = parse_config(experiment, source).model_dump(mode="json")
@@ -42,7 +42,7 @@ def _number(tree: Any, key: str, source: str) -> float:
     return float(here)
 
 
-def start_of(one: Parameter, present: Mapping[str, float], source: str) -> float:
+def start_of(one: ParameterConfig, present: Mapping[str, float], source: str) -> float:
     """The present value of a parameter, from which tuning starts."""
     value = 1.0 if one.factor else present[one.key]
     if not one.low <= value <= one.high:
@@ -55,7 +55,7 @@ def start_of(one: Parameter, present: Mapping[str, float], source: str) -> float
 
 
 def overrides(
-    parameters: Sequence[Parameter], values: Mapping[str, float], present: Mapping[str, float]
+    parameters: Sequence[ParameterConfig], values: Mapping[str, float], present: Mapping[str, float]
 ) -> dict[str, float]:
     """The keys that some values of the parameters (by their first key) set."""
     found = {}
@@ -73,7 +73,7 @@ def rounded(value: float) -> float:
 
 def check_bounds(
     experiment: Mapping[str, Any],
-    parameters: Sequence[Parameter],
+    parameters: Sequence[ParameterConfig],
     present: Mapping[str, float],
     source: str,
 ) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from balance.config import parse_config
-from balance.config.tuning import Aggregate, Case, TuneConfig
+from balance.config.tuning import AggregateConfig, CaseConfig, TuneConfig
 from balance.recordings.settling import UntilSettled, longest_run_s
 from balance.robots import Robot
 from balance.studies.directions import Heading, ankle_impulse, from_vector
@@ -44,7 +44,7 @@ class Reached:
 class Faced:
     """A push to face with one seed: keys to set, weight in means, longest time of its run in s."""
 
-    case: Case
+    case: CaseConfig
     overrides: Mapping[str, Any]
     weight: float
     duration_s: float
@@ -54,7 +54,7 @@ class Faced:
 class Ladder:
     """A push whose largest recovered impulse is searched, along ``heading``."""
 
-    case: Case
+    case: CaseConfig
     heading: Heading
     ankle_Ns: float
 
@@ -66,7 +66,7 @@ class Plan:
         self.config, self.source = config, source
         self.faced = [one for case in config.pushes for one in faced(config, case, source)]
         self.duration_s = max(one.duration_s for one in self.faced)
-        wanted: list[Aggregate] = [*config.objectives, *config.bounds]
+        wanted: list[AggregateConfig] = [*config.objectives, *config.bounds]
         self._wanted = list({label(one): one for one in wanted}.values())
         names = {one.metric for one in wanted}
         self.margins = LINEAR in names
@@ -166,7 +166,7 @@ class Plan:
         return found
 
 
-def faced(config: TuneConfig, case: Case, source: str) -> list[Faced]:
+def faced(config: TuneConfig, case: CaseConfig, source: str) -> list[Faced]:
     """A push with each of its seeds, which share its weight."""
     base = parse_config(config.experiment, f"{source}: push '{case.name}'", case.set)
     seeds = case.seeds or (base.seed,)
@@ -176,7 +176,7 @@ def faced(config: TuneConfig, case: Case, source: str) -> list[Faced]:
     ]
 
 
-def _ladder(config: TuneConfig, case: Case, robot: Robot, source: str) -> Ladder:
+def _ladder(config: TuneConfig, case: CaseConfig, robot: Robot, source: str) -> Ladder:
     where = f"{source}: push '{case.name}'"
     base = parse_config(config.experiment, where, case.set)
     check_push(base, where)

@@ -13,7 +13,7 @@ import balance
 from balance.app.live.desk import Desk
 from balance.app.live.keep import recording_of, save_config
 from balance.app.live.session import Session, repeatable
-from balance.config import LAWS, Gains, HalfSinePush
+from balance.config import LAWS, GainsConfig, HalfSinePush
 from balance.config.paths import data_folder
 from balance.config.schema import load_yaml_mapping
 from balance.control.parts.output import ControlStatus
@@ -25,7 +25,7 @@ PUSH = HalfSinePush(
     type="half_sine", direction=(0.3, 1.0, 0.0), time_s=0.0, impulse_Ns=3.0, duration_s=0.02
 )
 HARD_PUSH = PUSH.model_copy(update={"impulse_Ns": 300.0})
-SOFT = Gains.model_validate(
+SOFT = GainsConfig.model_validate(
     {name: {"frequency_hz": 0.8, "damping_ratio": 0.6} for name in ("com", "rotation")}
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 import balance
 from balance.app.live.session import AFTER_FALL_S, Session, repeatable
-from balance.config import ExperimentConfig, Gains
+from balance.config import ExperimentConfig, GainsConfig
 from balance.config.sections import push_config
 from balance.experiment import Log
 from balance.recordings.bounds import HOLD_S
@@ -55,9 +55,9 @@ def test_its_config_repeats_pushes_and_gains_exactly(
     session.push(PUSH, log)
     session.push(balance.load_config("toro_push").pushes[0], log)
     advanced(session, log, 41)
-    session.change_gains(Gains(K_P=(5000, 2500, 4000), K_D=(7, 4, 1), K_R=400, D=15))
+    session.change_gains(GainsConfig(K_P=(5000, 2500, 4000), K_D=(7, 4, 1), K_R=400, D=15))
     advanced(session, log, 30)
-    session.change_gains(Gains(K_P=3000, K_D=4, K_R=(300, 300, 100), D=10))
+    session.change_gains(GainsConfig(K_P=3000, K_D=4, K_R=(300, 300, 100), D=10))
     advanced(session, log, 30)
     recording = repeated(session, log, tmp_path)
     n = log.rows
@@ -85,7 +85,7 @@ def test_what_begins_after_the_end_is_left_out() -> None:
     log = Log(session.config.model_copy(update={"duration_s": 0.1}), session.experiment.robot)
     advanced(session, log, 20)
     session.push(PUSH, log)
-    session.change_gains(Gains(K_P=3000, K_D=4, K_R=300, D=10))
+    session.change_gains(GainsConfig(K_P=3000, K_D=4, K_R=300, D=10))
     advanced(session, log, 1)
     at_push, after = (repeatable(session.config, rows) for rows in (20, 21))
     assert at_push.duration_s == HOLD_S

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, load_config
-from balance.config.sensors import Estimator, Sensors
+from balance.config.sensors import EstimatorConfig, SensorsConfig
 from balance.errors import InputError
 from balance.experiment import run
 from balance.plots.estimation import estimation_figure
@@ -51,7 +51,7 @@ def test_leg_kinematics_is_that_of_the_whole_robot(any_robot: Robot) -> None:
 
 @pytest.mark.parametrize("placement", [pin.SE3.Identity(), OFFSET], ids=["base", "beside it"])
 def test_a_robot_at_rest_is_estimated_where_it_is(toro: Robot, placement: pin.SE3) -> None:
-    estimator = BaseEstimator(toro, Estimator(), Sensors(), placement, 0.001)
+    estimator = BaseEstimator(toro, EstimatorConfig(), SensorsConfig(), placement, 0.001)
     gravity = pin.Quaternion(toro.q_nominal[3:7]).matrix() @ placement.rotation
     force = gravity.T @ np.array([0.0, 0.0, 9.81])
     wrenches = np.zeros((2, 6))
@@ -65,7 +65,7 @@ def test_a_robot_at_rest_is_estimated_where_it_is(toro: Robot, placement: pin.SE
 def test_estimate_follows_a_base_that_sinks_over_resting_feet(toro: Robot) -> None:
     """Hips, knees and ankles bend by 10 mm within 0.1 s; the inertial unit feels it."""
     dt, depth = 0.001, 0.01
-    estimator = BaseEstimator(toro, Estimator(), Sensors(), pin.SE3.Identity(), dt)
+    estimator = BaseEstimator(toro, EstimatorConfig(), SensorsConfig(), pin.SE3.Identity(), dt)
     wrenches = np.zeros((2, 6))
     wrenches[:, 2] = 0.5 * 9.81 * toro.mass
     com_xy, q, velocity = toro.com()[:2], toro.q_nominal, np.zeros(3)
@@ -83,7 +83,7 @@ def test_estimate_follows_a_base_that_sinks_over_resting_feet(toro: Robot) -> No
 
 def test_a_body_may_turn_about_a_point_but_not_about_a_sole() -> None:
     robot = robot_of(load_config("toro_points"))
-    estimator = BaseEstimator(robot, Estimator(), Sensors(), pin.SE3.Identity(), 0.01)
+    estimator = BaseEstimator(robot, EstimatorConfig(), SensorsConfig(), pin.SE3.Identity(), 0.01)
     wrenches = np.tile([0.0, 0.0, 0.3 * 9.81 * robot.mass, 0.0, 0.0, 0.0], (3, 1))
     noise = estimator.foot_noise(wrenches).reshape(3, 6)
     assert (noise[:2] < 0.01).all() and (noise[2, :3] < 0.01).all()
