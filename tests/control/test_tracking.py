@@ -28,7 +28,8 @@ from balance.dynamics.checks import symmetrise
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.momentum import centroidal_momentum
 from balance.errors import ConfigError
-from balance.experiment import Experiment
+from balance.experiment import Experiment, Log
+from balance.recordings.bounds import HOLD_S
 from balance.recordings.recording import Recording
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -129,7 +130,7 @@ def released(case: str, seconds: float, dt: float, **overrides: Any) -> Recordin
     settings: dict[str, Any] = {
         "plant__step_s": dt,
         "control_period_s": dt,
-        "duration_s": seconds,
+        "duration_s": max(seconds, HOLD_S),
         "plant__joint_damping": 0.0,
         "pushes": [],
     }
@@ -140,7 +141,10 @@ def released(case: str, seconds: float, dt: float, **overrides: Any) -> Recordin
         base_rotation=pin.rpy.rpyToMatrix(0.03, -0.05, 0.04),
     )
     experiment.plant.reset(start, np.zeros(robot.model.nv))
-    return experiment.run()
+    log = Log(experiment.config, robot)
+    while log.rows < round(seconds / dt):
+        experiment.advance(log)
+    return log.finish(experiment, experiment.end, 1.0)
 
 
 def wrench_gap(recording: Recording) -> float:

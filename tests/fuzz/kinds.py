@@ -110,7 +110,7 @@ def _result_files() -> dict[str, bytes]:
     """The files of a short run."""
     import tempfile
 
-    short = {"duration_s": 0.02, "pushes": []}
+    short = {"duration_s": 0.25, "pushes": []}
     recording = balance.run(balance.load_config(find_config("toro_push"), short))
     with tempfile.TemporaryDirectory() as scratch:
         folder = save_recording(recording, Path(scratch) / "run")

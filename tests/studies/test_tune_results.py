@@ -116,7 +116,7 @@ def test_a_finished_study_has_nothing_left_to_do(finished: tuple[Tuning, Path]) 
 
 
 def test_a_worker_computes_the_robustness_margin() -> None:
-    config = balance.load_config("toro_push", {"duration_s": 0.02, "pushes": []})
+    config = balance.load_config("toro_push", {"duration_s": 0.25, "pushes": []})
     tree = config.model_dump(mode="json", exclude_none=True)
     result = execute(Task("0", tree, "test", 60.0, margins=True))
     assert result.columns["robustness_margin"] == pytest.approx(robustness_margin(config))

@@ -87,7 +87,7 @@ def test_each_layer_can_be_switched_on_and_off(
 def test_the_theme_and_another_robot_can_be_chosen(theatre: Theatre) -> None:
     theatre.stage.set_theme(DARK)
     assert theatre.stage.theme.dark
-    recording = short_recording(0.1)
+    recording = short_recording()
     path = Experiment(recording.config).controller.path
     theatre.use(recording.robot, path)
     theatre.set_look("transparent")
