@@ -64,6 +64,40 @@ def random_inertia(rng: np.random.Generator) -> pin.Inertia:
     return random_pose(rng).act(box)
 
 
+def chain_from_both_ends(links: int, seed: int) -> tuple[pin.Model, pin.Model]:
+    """One chain of revolute joints as two models: rooted at its first and at its last link."""
+    rng = np.random.default_rng(seed)
+    inertias = [random_inertia(rng) for _ in range(links)]
+    placements = [random_pose(rng) for _ in range(links - 1)]
+    axes = [axis / np.linalg.norm(axis) for axis in rng.standard_normal((links - 1, 3))]
+
+    first = pin.Model()
+    joint = first.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    first.appendBodyToJoint(joint, inertias[0], pin.SE3.Identity())
+    for placement, axis, inertia in zip(placements, axes, inertias[1:], strict=True):
+        kind = pin.JointModelRevoluteUnaligned(axis)
+        joint = first.addJoint(joint, kind, placement, f"joint_{first.njoints}")
+        first.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+    first.addBodyFrame("last_link", joint, pin.SE3.Identity(), 0)
+
+    # Seen from the child, a joint turns about the opposite axis and its parent sits behind it.
+    last = pin.Model()
+    joint = last.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    last.appendBodyToJoint(joint, inertias[-1], pin.SE3.Identity())
+    behind = pin.SE3.Identity()
+    for placement, axis, inertia in zip(
+        reversed(placements), reversed(axes), reversed(inertias[:-1]), strict=True
+    ):
+        kind = pin.JointModelRevoluteUnaligned(-axis)
+        joint = last.addJoint(joint, kind, behind, f"joint_{last.njoints}")
+        behind = placement.inverse()
+        last.appendBodyToJoint(joint, inertia, behind)
+    # pin.buildReducedModel looks for a frame of every joint, and crashes where there is none.
+    for joint in range(1, last.njoints):
+        last.addJointFrame(joint)
+    return first, last
+
+
 def random_robots(
     max_joints: int = 10, min_joints: int = 0, branching: bool | None = None
 ) -> st.SearchStrategy[pin.Model]:

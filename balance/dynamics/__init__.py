@@ -1,1 +1,285 @@
-"""The papers' equations as pure functions of ``(model, q, v)``."""
+"""The papers' equations as pure functions of ``(model, q, v)``.
+
+What docs/equations.md names is exported here.  Where a function has the name of its module
+(``curvature``), the package's attribute is the function.
+"""
+
+from __future__ import annotations
+
+from balance.dynamics.base_flight import fly_with_base
+from balance.dynamics.base_frame import (
+    BaseChange,
+    change_base,
+)
+from balance.dynamics.base_velocity import (
+    BaseVelocity,
+    base_velocity,
+)
+from balance.dynamics.centroidal_frame import centroidal_frame
+from balance.dynamics.com_connection import (
+    ComConnection,
+    com_connection,
+    com_curvature,
+)
+from balance.dynamics.connection import (
+    LockedVelocity,
+    MechanicalConnection,
+    MomentumMap,
+    locked_velocity,
+    mechanical_connection,
+    momentum_map,
+)
+from balance.dynamics.constraints import (
+    constraint_rank,
+    contact_drift,
+    contact_jacobian,
+)
+from balance.dynamics.contact import (
+    constrained_dynamics,
+    impact,
+    support,
+)
+from balance.dynamics.curvature import (
+    curvature,
+    momentum_derivatives,
+)
+from balance.dynamics.decoupled import (
+    DecoupledDynamics,
+    decoupled_dynamics,
+    inverse_of_A_Q,
+)
+from balance.dynamics.differential_kinematics import (
+    Task,
+    damped_inverse,
+    equal_priority_velocity,
+    null_space,
+    prioritised_velocity,
+    support_consistent_velocity,
+    weighted_inverse,
+)
+from balance.dynamics.falling_cat import (
+    falling_cat,
+    righting_bend,
+    righting_loop,
+    torques_without_momentum,
+)
+from balance.dynamics.fixed_base import (
+    FixedBase,
+    fixed_base,
+)
+from balance.dynamics.floating_base_inverse_dynamics import floating_base_torques
+from balance.dynamics.free_flight import (
+    Flight,
+    free_flight,
+)
+from balance.dynamics.gauss import (
+    GaussDynamics,
+    gauss_dynamics,
+)
+from balance.dynamics.gauss.forward import (
+    applied_force,
+    multiplier_acceleration,
+    projected_acceleration,
+)
+from balance.dynamics.gauss.jacobians import body_jacobians
+from balance.dynamics.gauss.motion import integrate_gauss
+from balance.dynamics.gauss.state import (
+    chart_from_pinocchio,
+    pinocchio_from_chart,
+)
+from balance.dynamics.generalised_jacobian import generalised_jacobian
+from balance.dynamics.hamel import (
+    HamelTerms,
+    contact_parts,
+    hamel_forces,
+    hamel_terms,
+    potential_forces,
+)
+from balance.dynamics.holonomy import (
+    holonomy_from_curvature,
+    loop_holonomy,
+    turn_without_momentum,
+)
+from balance.dynamics.integrable_mechanisms import (
+    largest_curvature,
+    rotor_satellite,
+    slider_satellite,
+)
+from balance.dynamics.inverse_kinematics import (
+    inverse_kinematics,
+    rotation_error,
+    tracking_twist,
+)
+from balance.dynamics.joint_lock import (
+    JointLock,
+    lock_joints,
+)
+from balance.dynamics.kinematics import (
+    analytical_jacobian,
+    base_rate_map,
+    base_velocity_map,
+    floating_base_jacobian,
+    frame_coordinates,
+    frame_placement,
+    geometric_jacobian,
+)
+from balance.dynamics.kinetic_energy import kinetic_energy
+from balance.dynamics.lagrange_poincare import (
+    LagrangePoincare,
+    lagrange_poincare,
+)
+from balance.dynamics.momentum import (
+    CentroidalMomentum,
+    centroidal_momentum,
+    com_wrench_map,
+    dynamically_consistent_inverse,
+    wrench_at_com,
+)
+from balance.dynamics.noether import (
+    fibre_derivative,
+    group_action,
+    infinitesimal_generator,
+    noether_momentum,
+)
+from balance.dynamics.operational_space import (
+    end_effector_dynamics,
+    operational_space_torques,
+    selection,
+)
+from balance.dynamics.ott_model import (
+    OttModel,
+    ott_model,
+)
+from balance.dynamics.representations import (
+    convert_velocity,
+    convert_wrench,
+)
+from balance.dynamics.rigid_body import (
+    mixed_inertia,
+    mixed_wrench,
+)
+from balance.dynamics.shape_frame import (
+    frame_equation_residual,
+    integrability_defect,
+    shape_frame,
+    shape_frame_derivative,
+)
+from balance.dynamics.soft_contact import soft_contact_force
+from balance.dynamics.three_link import (
+    joint_trajectory,
+    three_link,
+    three_link_curvature,
+)
+from balance.dynamics.virtual_constraint import (
+    constrained_connection,
+    constrained_curvature,
+)
+
+__all__ = [
+    "BaseChange",
+    "BaseVelocity",
+    "CentroidalMomentum",
+    "ComConnection",
+    "DecoupledDynamics",
+    "FixedBase",
+    "Flight",
+    "GaussDynamics",
+    "HamelTerms",
+    "JointLock",
+    "LagrangePoincare",
+    "LockedVelocity",
+    "MechanicalConnection",
+    "MomentumMap",
+    "OttModel",
+    "Task",
+    "analytical_jacobian",
+    "applied_force",
+    "base_rate_map",
+    "base_velocity",
+    "base_velocity_map",
+    "body_jacobians",
+    "centroidal_frame",
+    "centroidal_momentum",
+    "change_base",
+    "chart_from_pinocchio",
+    "com_connection",
+    "com_curvature",
+    "com_wrench_map",
+    "constrained_connection",
+    "constrained_curvature",
+    "constrained_dynamics",
+    "constraint_rank",
+    "contact_drift",
+    "contact_jacobian",
+    "contact_parts",
+    "convert_velocity",
+    "convert_wrench",
+    "curvature",
+    "damped_inverse",
+    "decoupled_dynamics",
+    "dynamically_consistent_inverse",
+    "end_effector_dynamics",
+    "equal_priority_velocity",
+    "falling_cat",
+    "fibre_derivative",
+    "fixed_base",
+    "floating_base_jacobian",
+    "floating_base_torques",
+    "fly_with_base",
+    "frame_coordinates",
+    "frame_equation_residual",
+    "frame_placement",
+    "free_flight",
+    "gauss_dynamics",
+    "generalised_jacobian",
+    "geometric_jacobian",
+    "group_action",
+    "hamel_forces",
+    "hamel_terms",
+    "holonomy_from_curvature",
+    "impact",
+    "infinitesimal_generator",
+    "integrability_defect",
+    "integrate_gauss",
+    "inverse_kinematics",
+    "inverse_of_A_Q",
+    "joint_trajectory",
+    "kinetic_energy",
+    "lagrange_poincare",
+    "largest_curvature",
+    "lock_joints",
+    "locked_velocity",
+    "loop_holonomy",
+    "mechanical_connection",
+    "mixed_inertia",
+    "mixed_wrench",
+    "momentum_derivatives",
+    "momentum_map",
+    "multiplier_acceleration",
+    "noether_momentum",
+    "null_space",
+    "operational_space_torques",
+    "ott_model",
+    "pinocchio_from_chart",
+    "potential_forces",
+    "prioritised_velocity",
+    "projected_acceleration",
+    "righting_bend",
+    "righting_loop",
+    "rotation_error",
+    "rotor_satellite",
+    "selection",
+    "shape_frame",
+    "shape_frame_derivative",
+    "slider_satellite",
+    "soft_contact_force",
+    "support",
+    "support_consistent_velocity",
+    "three_link",
+    "three_link_curvature",
+    "torques_without_momentum",
+    "tracking_twist",
+    "turn_without_momentum",
+    "weighted_inverse",
+    "wrench_at_com",
+]

@@ -87,8 +87,8 @@ def change_base(
     gravity = pin.computeGeneralizedGravity(model, data, q)
 
     # S takes Pinocchio's velocity v to the velocity nu' of the new base.
-    S, S_inv, dS = _with_joints(new.J), _inverse_with_joints(new.J), _rate_with_joints(new.dJ)
-    S_old, S_old_inv = _with_joints(old.J), _inverse_with_joints(old.J)
+    S, S_inv, dS = _with_joints(new.J), inverse_with_joints(new.J), _rate_with_joints(new.dJ)
+    S_old, S_old_inv = _with_joints(old.J), inverse_with_joints(old.J)
     T = S @ S_old_inv
     return BaseChange(
         frame=frame,
@@ -111,7 +111,7 @@ def _with_joints(J: Array) -> Array:
     return S
 
 
-def _inverse_with_joints(J: Array) -> Array:
+def inverse_with_joints(J: Array) -> Array:
     """(nv, nv) inverse of [J_b J_q; 0 E], block by block as in (21)."""
     S_inv = np.eye(J.shape[1])
     S_inv[:6, :6] = np.linalg.inv(J[:, :6])

@@ -41,7 +41,11 @@ def curvature(model: pin.Model, s: ArrayLike, data: pin.Data | None = None) -> A
     function of the configuration if and only if B vanishes for every pair and every s.
     ``data`` is overwritten; without it a new one is made.
     """
-    terms, derivatives = connection_derivatives(model, s, data)
+    return curvature_from(*connection_derivatives(model, s, data))
+
+
+def curvature_from(terms: MechanicalConnection, derivatives: Array) -> Array:
+    """(nj, nj, 6) curvature (20) from the connection and its derivatives ``[i, j]`` by s_j."""
     a = terms.connection
     brackets = np.matmul(motion_cross(a), a).transpose(0, 2, 1)
     # The second covariant derivative (35): its antisymmetric part is B to the last bit.
@@ -57,11 +61,15 @@ def connection_derivatives(
     data = pin.Data(model) if data is None else data
     q = shape_configuration(model, check_vector("s", s, model.nv - 6))
     terms = connection_at(model, data, q)
-    dL, dA = momentum_derivatives(model, data, terms.A)
-    nj = model.nv - 6
+    return terms, derivatives_from(terms, *momentum_derivatives(model, data, terms.A))
+
+
+def derivatives_from(terms: MechanicalConnection, dL: Array, dA: Array) -> Array:
+    """(nj, nj, 6) ``[i, j] = d a_i / d s_j = L^-1 (dA_i/ds_j - dL/ds_j a_i)``."""
+    nj = len(dL)
     change = dA - np.matmul(dL, terms.connection)
     rows = change.transpose(1, 2, 0).reshape(6, nj * nj)
-    return terms, np.linalg.solve(terms.L, rows).reshape(6, nj, nj).transpose(1, 2, 0)
+    return np.linalg.solve(terms.L, rows).reshape(6, nj, nj).transpose(1, 2, 0)
 
 
 def momentum_derivatives(model: pin.Model, data: pin.Data, A: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_robots import random_inertia, random_pose, random_robot, random_robots
+from random_robots import chain_from_both_ends, random_robot, random_robots
 
 from balance.analysis.theory.checks import random_states, relative_difference
 from balance.dynamics.base_frame import change_base
@@ -16,37 +16,6 @@ from balance.errors import FrameError, InputError, SingularityError
 
 ANALYTIC_TOLERANCE = 1e-9
 DIFFERENCE_TOLERANCE = 1e-6
-
-
-def chain_from_both_ends(links, seed):
-    """One chain of revolute joints as two models: rooted at its first and at its last link."""
-    rng = np.random.default_rng(seed)
-    inertias = [random_inertia(rng) for _ in range(links)]
-    placements = [random_pose(rng) for _ in range(links - 1)]
-    axes = [axis / np.linalg.norm(axis) for axis in rng.standard_normal((links - 1, 3))]
-
-    first = pin.Model()
-    joint = first.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
-    first.appendBodyToJoint(joint, inertias[0], pin.SE3.Identity())
-    for placement, axis, inertia in zip(placements, axes, inertias[1:], strict=True):
-        kind = pin.JointModelRevoluteUnaligned(axis)
-        joint = first.addJoint(joint, kind, placement, f"joint_{first.njoints}")
-        first.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
-    first.addBodyFrame("last_link", joint, pin.SE3.Identity(), 0)
-
-    # Seen from the child, a joint turns about the opposite axis and its parent sits behind it.
-    last = pin.Model()
-    joint = last.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
-    last.appendBodyToJoint(joint, inertias[-1], pin.SE3.Identity())
-    behind = pin.SE3.Identity()
-    for placement, axis, inertia in zip(
-        reversed(placements), reversed(axes), reversed(inertias[:-1]), strict=True
-    ):
-        kind = pin.JointModelRevoluteUnaligned(-axis)
-        joint = last.addJoint(joint, kind, behind, f"joint_{last.njoints}")
-        behind = placement.inverse()
-        last.appendBodyToJoint(joint, inertia, behind)
-    return first, last
 
 
 @settings(deadline=None, derandomize=True, max_examples=40)

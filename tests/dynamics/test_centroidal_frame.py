@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pinocchio as pin
@@ -220,7 +221,7 @@ def test_path_of_the_wrong_size_is_refused_with_its_time():
 
 
 def test_path_with_a_jump_is_refused_instead_of_integrated_wrongly(monkeypatch):
-    monkeypatch.setattr("balance.dynamics.centroidal_frame.MAX_STEPS", 200)
+    monkeypatch.setattr(sys.modules[centroidal_frame.__module__], "MAX_STEPS", 200)
     with pytest.raises(InputError, match="smoother s_of_t"):
         centroidal_frame(MODEL, lambda t: np.full(5, float(t > 0.3)), [0.0, 1.0], tolerance=1e-12)
 

@@ -10,7 +10,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from balance.analysis.theory import centroidal, garofalo, motion, related, saccon, traversaro
+from balance.analysis.theory import (
+    centroidal,
+    garofalo,
+    integrability,
+    locking,
+    motion,
+    reduction,
+    related,
+    saccon,
+    traversaro,
+)
 from balance.analysis.theory.checks import Check, random_states
 
 
@@ -26,8 +36,8 @@ def _by_equation(*parts: tuple[Check, ...]) -> tuple[Check, ...]:
 
 CHECKS = (
     *_by_equation(garofalo.CHECKS, motion.CHECKS, related.CHECKS),
-    *_by_equation(traversaro.CHECKS, centroidal.CHECKS),
-    *saccon.CHECKS,
+    *_by_equation(traversaro.CHECKS, centroidal.CHECKS, locking.CHECKS),
+    *_by_equation(saccon.CHECKS, reduction.CHECKS, integrability.CHECKS),
 )
 """Every identity that ``balance theory`` tries."""
 
