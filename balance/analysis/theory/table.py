@@ -10,7 +10,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from balance.analysis.theory import centroidal, garofalo, motion, related, saccon, traversaro
+from balance.analysis.theory import (
+    bouyarmane,
+    centroidal,
+    garofalo,
+    motion,
+    notes_control,
+    notes_dynamics,
+    notes_kinematics,
+    notes_rotations,
+    related,
+    saccon,
+    traversaro,
+)
 from balance.analysis.theory.checks import Check, random_states
 
 
@@ -28,6 +40,11 @@ CHECKS = (
     *_by_equation(garofalo.CHECKS, motion.CHECKS, related.CHECKS),
     *_by_equation(traversaro.CHECKS, centroidal.CHECKS),
     *saccon.CHECKS,
+    *bouyarmane.CHECKS,
+    *notes_rotations.CHECKS,
+    *notes_kinematics.CHECKS,
+    *notes_dynamics.CHECKS,
+    *notes_control.CHECKS,
 )
 """Every identity that ``balance theory`` tries."""
 
