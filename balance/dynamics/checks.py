@@ -11,13 +11,18 @@ from balance.errors import FrameError, InputError, known_names
 Array = NDArray[np.float64]
 
 
+def has_floating_base(model: pin.Model) -> bool:
+    """Whether the first joint of ``model`` is a free flyer."""
+    return model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer"
+
+
 def check_floating_base(model: pin.Model) -> None:
     """Raise unless ``model`` is one tree that hangs from a free flyer.
 
     A second tree rooted in the world, such as an object beside the robot, would count as part of
     the robot: its mass, and forces on its joints as torques.
     """
-    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
+    if not has_floating_base(model):
         kind = model.joints[1].shortname() if model.njoints > 1 else "no joint at all"
         raise InputError(
             f"model '{model.name}' has a fixed base (its first joint is {kind}); build it with "
@@ -59,6 +64,11 @@ def frame_id(model: pin.Model, name: str) -> int:
         frames = [frame.name for frame in model.frames if frame.name != "universe"]
         raise FrameError(f"model '{model.name}' has no frame '{name}'{known_names(name, frames)}")
     return int(model.getFrameId(name))
+
+
+def jacobian_rows(J: Array) -> Array:
+    """A Jacobian of Pinocchio as (6, nv), which it returns as (6,) for a single joint."""
+    return np.reshape(J, (6, -1))
 
 
 def is_within(values: Array, bound: float) -> bool:

@@ -78,7 +78,7 @@ def contact_jacobian(model: pin.Model, q: ArrayLike, contacts: Sequence[Contact]
     pin.computeJointJacobians(model, data, q)
     blocks = [np.zeros((0, model.nv))]
     for contact in contacts:
-        joint, placement = _attachment(model, contact)
+        joint, placement = attachment(model, contact)
         J = pin.getFrameJacobian(model, data, joint, placement, pin.LOCAL_WORLD_ALIGNED)
         blocks.append(J[: contact.rows])
     return np.vstack(blocks)
@@ -93,7 +93,7 @@ def contact_drift(
     pin.forwardKinematics(model, data, q, v, np.zeros(model.nv))
     parts = [np.zeros(0)]
     for contact in contacts:
-        joint, placement = _attachment(model, contact)
+        joint, placement = attachment(model, contact)
         # The classical acceleration is the one of the material point, unlike the spatial one.
         drift = pin.getFrameClassicalAcceleration(
             model, data, joint, placement, pin.LOCAL_WORLD_ALIGNED
@@ -122,7 +122,7 @@ def _rank(J: Array, threshold: float) -> int:
     return int((np.linalg.svd(J, compute_uv=False) > threshold).sum())
 
 
-def _attachment(model: pin.Model, contact: Contact) -> tuple[int, pin.SE3]:
+def attachment(model: pin.Model, contact: Contact) -> tuple[int, pin.SE3]:
     """The joint that carries the contact, and the placement of the contact point in it."""
     carrier = model.frames[frame_id(model, contact.frame)]
     position = np.asarray(contact.position, dtype=float)

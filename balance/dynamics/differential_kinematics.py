@@ -41,6 +41,45 @@ class Task:
         return self.velocity - self.J @ velocity
 
 
+@dataclass(frozen=True, slots=True)
+class JacobianRank:
+    """Which motions a Jacobian (rows, columns) allows; RobotDynamicsETH 2.9.1.
+
+    ``condition`` is the largest over the smallest singular value, infinite at a singularity.
+    """
+
+    rows: int
+    columns: int
+    rank: int
+    condition: float
+
+    @property
+    def singular(self) -> bool:
+        """Whether some velocity of the task cannot be produced here: rank < rows."""
+        return self.rank < self.rows
+
+    @property
+    def redundancy(self) -> int:
+        """Number of joint motions that the task does not feel: columns - rank."""
+        return self.columns - self.rank
+
+
+def jacobian_rank(J: Array, tolerance: float = RANK_TOLERANCE) -> JacobianRank:
+    """Rank test of a Jacobian; a singular value up to ``tolerance`` of the largest counts as zero.
+
+    The notes call a configuration singular if the rank is below m_0, the number of directions that
+    the arm can move its end effector in, and redundant if it is below n: give the m_0 rows that the
+    task has, since an arm for a plane is not singular for want of motion out of it.
+    """
+    J = np.asarray(J, dtype=float)
+    if J.ndim != 2 or 0 in J.shape:
+        raise InputError(f"the Jacobian has shape {J.shape}; expected (m, n), neither zero")
+    s = np.linalg.svd(J, compute_uv=False)
+    rank = int((s > tolerance * s[0]).sum())
+    condition = float(s[0] / s[-1]) if rank == J.shape[0] else float("inf")
+    return JacobianRank(J.shape[0], J.shape[1], rank, condition)
+
+
 def damped_inverse(J: Array, damping: float = 0.0, threshold: float | None = None) -> Array:
     """J^T (J J^T + damping^2 1)^-1, the pseudo-inverse J^+ if ``damping`` is zero.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from balance.dynamics.checks import Array, check_vector, frame_id
+from balance.dynamics.checks import Array, check_vector, frame_id, jacobian_rows
 from balance.dynamics.differential_kinematics import damped_inverse
 from balance.errors import InputError, known_names
 from balance.rotations import CHARTS, check_rotation_matrix, get_chart
@@ -98,11 +98,42 @@ def inverse_kinematics(
     data = model.createData()
     path = [q]
     while True:
-        error, J = _error_and_jacobian(model, data, q, index, target)
+        error, J = target_error(model, data, q, index, target)
         size = float(np.linalg.norm(error))
         if size < tolerance or len(path) > max_iterations:
             return Solution(q, size < tolerance, size, np.array(path))
         q = pin.integrate(model, q, gain * damped_inverse(J, damping) @ error)
+        path.append(q)
+
+
+def transpose_kinematics(
+    model: pin.Model,
+    q_start: ArrayLike,
+    target: Target,
+    *,
+    step: float | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 2000,
+) -> Solution:
+    """The same by q <- q + alpha J^T error, which inverts nothing; RobotDynamicsETH (2.231).
+
+    It is steepest descent on |error|^2 / 2, so it converges for a ``step`` alpha that is small
+    enough: below two over the square of the largest singular value of J.  By default alpha is one
+    over the squared Frobenius norm of J at each configuration, which is always below that.  Near a
+    singularity it slows down where the pseudo-inverse would jump.
+    """
+    q = check_vector("q_start", q_start, model.nq)
+    if step is not None and not step > 0.0:
+        raise InputError(f"step is {step:g}; it must be positive")
+    index, data = frame_id(model, target.frame), model.createData()
+    path = [q]
+    while True:
+        error, J = target_error(model, data, q, index, target)
+        size, stiff = float(np.linalg.norm(error)), float(np.sum(J * J))
+        if size < tolerance or len(path) > max_iterations or stiff == 0.0:
+            return Solution(q, size < tolerance, size, np.array(path))
+        alpha = 1.0 / stiff if step is None else step
+        q = pin.integrate(model, q, alpha * (J.T @ error))
         path.append(q)
 
 
@@ -141,10 +172,12 @@ def tracking_twist(
     return feedforward + np.concatenate([position_gain * delta_r, rotation_gain * delta_phi])
 
 
-def _error_and_jacobian(
+def target_error(
     model: pin.Model, data: pin.Data, q: Array, index: int, target: Target
 ) -> tuple[Array, Array]:
-    J = pin.computeFrameJacobian(model, data, q, index, pin.LOCAL_WORLD_ALIGNED)
+    """Error (m) from frame ``index`` at q to its target, and the Jacobian (m, nv) to close it."""
+    axes = pin.LOCAL_WORLD_ALIGNED
+    J = jacobian_rows(pin.computeFrameJacobian(model, data, q, index, axes))
     X = pin.updateFramePlacement(model, data, index)
     errors, rows = [], []
     if target.position is not None:

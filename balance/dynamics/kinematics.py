@@ -11,7 +11,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from balance.dynamics.checks import Array, check_state, check_vector, frame_id
+from balance.dynamics.checks import Array, check_state, check_vector, frame_id, jacobian_rows
 from balance.rotations import get_chart, get_position_chart, skew
 
 
@@ -40,7 +40,17 @@ def geometric_jacobian(model: pin.Model, q: ArrayLike, frame: str) -> Array:
     """J_e0 (6, nv) from the velocity to the twist of ``frame``; RobotDynamicsETH (2.151)."""
     q = check_vector("q", q, model.nq)
     index = frame_id(model, frame)
-    return pin.computeFrameJacobian(model, model.createData(), q, index, pin.LOCAL_WORLD_ALIGNED)
+    data, axes = model.createData(), pin.LOCAL_WORLD_ALIGNED
+    return jacobian_rows(pin.computeFrameJacobian(model, data, q, index, axes))
+
+
+def relative_jacobian(model: pin.Model, q: ArrayLike, frame_B: str, frame_C: str) -> Array:
+    """J_BC (6, nv) of C's motion relative to B, world axes; RobotDynamicsETH (2.153)-(2.154).
+
+    J_C = J_B + J_BC: geometric Jacobians in the same axes add.  Its rows are the rate of r_BC and
+    the difference of the angular velocities.
+    """
+    return geometric_jacobian(model, q, frame_C) - geometric_jacobian(model, q, frame_B)
 
 
 def analytical_jacobian(
@@ -62,6 +72,11 @@ def analytical_jacobian(
     return block_diag(E_P_inv, E_R_inv) @ geometric_jacobian(model, q, frame)
 
 
+def base_rotation(model: pin.Model, q: Array) -> Array:
+    """C_IB (3, 3) of a floating base, whose root joint may itself be placed turned."""
+    return np.asarray(model.jointPlacements[1].rotation @ pin.Quaternion(q[3:7]).matrix())
+
+
 def base_velocity_map(model: pin.Model, q: ArrayLike) -> Array:
     """Map (nv, nv) from Pinocchio's velocity to u of RobotDynamicsETH (2.245).
 
@@ -69,7 +84,7 @@ def base_velocity_map(model: pin.Model, q: ArrayLike) -> Array:
     Pinocchio has both in base axes.
     """
     q, _ = check_state(model, q, np.zeros(model.nv))
-    return block_diag(pin.Quaternion(q[3:7]).matrix(), np.eye(model.nv - 3))
+    return block_diag(base_rotation(model, q), np.eye(model.nv - 3))
 
 
 def base_rate_map(model: pin.Model, q: ArrayLike, chart: str) -> Array:
@@ -81,7 +96,7 @@ def base_rate_map(model: pin.Model, q: ArrayLike, chart: str) -> Array:
     in base axes (2.245), so the block is C_IB^T E_R; the notes leave the axes to the reader.
     """
     q, _ = check_state(model, q, np.zeros(model.nv))
-    C_IB = pin.Quaternion(q[3:7]).matrix()
+    C_IB = base_rotation(model, q)
     rotations = get_chart(chart)
     E_R = rotations.rate_map(rotations.from_matrix(C_IB))
     return block_diag(np.eye(3), C_IB.T @ E_R, np.eye(model.nv - 6))
@@ -95,11 +110,13 @@ def floating_base_jacobian(model: pin.Model, q: ArrayLike, frame: str) -> Array:
     ``geometric_jacobian`` equals it times ``base_velocity_map``.
     """
     q, _ = check_state(model, q, np.zeros(model.nv))
-    C_IB = pin.Quaternion(q[3:7]).matrix()
+    C_IB = base_rotation(model, q)
     q_at_origin = q.copy()
     q_at_origin[:7] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-    r_BQ = frame_placement(model, q_at_origin, frame).translation
+    root = model.jointPlacements[1]
+    r_BQ = root.actInv(frame_placement(model, q_at_origin, frame)).translation
     J_joints = geometric_jacobian(model, q_at_origin, frame)[:, 6:]
+    J_joints = block_diag(root.rotation.T, root.rotation.T) @ J_joints
     return np.block(
         [
             [np.eye(3), -C_IB @ skew(r_BQ), C_IB @ J_joints[:3]],

@@ -1,7 +1,9 @@
 """Motion and force of an end effector, controlled together; RobotDynamicsETH 3.9.2 to 3.9.4.
 
 For a fixed-base robot with every joint actuated.  Velocities w, accelerations dw/dt and forces F of
-the end effector are those of its frame's origin in world axes, linear part first.
+the end effector are those of its frame's origin in world axes, linear part first.  A task may have
+fewer than the six directions: ``rows`` names those that it has, and every vector of the task then
+has one entry for each of them.
 """
 
 from __future__ import annotations
@@ -14,22 +16,38 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
-from balance.dynamics.checks import Array, check_vector, frame_id, symmetrise
-from balance.errors import InputError, SingularityError
+from balance.dynamics.checks import (
+    Array,
+    check_vector,
+    frame_id,
+    jacobian_rows,
+    symmetrise,
+)
+from balance.dynamics.differential_kinematics import jacobian_rank
+from balance.errors import InputError, SingularityError, known_names
 
-_SINGULAR = 1e-9  # smallest singular value of J, relative to the largest one
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+"""Directions of an end effector: along and about the axes of the world."""
+POSITION = DIRECTIONS[:3]
+"""The directions of a task on the position alone."""
+_OTHER_POSTURES = 5
+_COUPLED = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class EndEffectorDynamics:
-    """Lambda dw/dt + mu + p = F, RobotDynamicsETH (3.85), with tau = J^T F.
+    """Lambda dw/dt + mu + p = F, RobotDynamicsETH (3.85), with tau = J^T F; m rows.
 
     Attributes:
-        Lambda: inertia (6, 6) that the end effector feels like, (3.86).
-        mu: centrifugal and Coriolis terms (6,), (3.87).
-        p: gravity (6,), (3.88).
-        J: Jacobian (6, nv) of the frame's origin.
-        drift: dJ/dt v (6,).
+        Lambda: inertia (m, m) that the end effector feels like, (3.86).
+        mu: centrifugal and Coriolis terms (m,), (3.87).
+        p: gravity (m,), (3.88).
+        J: Jacobian (m, nv) of the frame's origin.
+        drift: dJ/dt v (m,).
+        J_bar: dynamically consistent inverse M^-1 J^T Lambda (nv, m).
+        b: velocity terms of the joints (nv,).
+        g: gravity terms of the joints (nv,).
+        rows: the directions of the task.
     """
 
     Lambda: Array
@@ -37,6 +55,19 @@ class EndEffectorDynamics:
     p: Array
     J: Array
     drift: Array
+    J_bar: Array
+    b: Array
+    g: Array
+    rows: tuple[str, ...]
+
+    def null_space_torques(self, torques: ArrayLike) -> Array:
+        """(1 - J^T J_bar^T) tau_0 (nv,): the part of torques that the end effector does not feel.
+
+        It moves a redundant arm within its task, without accelerating the end effector and without
+        pressing; zero for an arm that is not redundant.
+        """
+        tau_0 = check_vector("torques", torques, self.J.shape[1])
+        return np.asarray(tau_0 - self.J.T @ (self.J_bar.T @ tau_0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +79,28 @@ class Selection:
 
 
 def end_effector_dynamics(
-    model: pin.Model, q: ArrayLike, v: ArrayLike, frame: str
+    model: pin.Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    rows: Sequence[str] = DIRECTIONS,
 ) -> EndEffectorDynamics:
-    """Dynamics of ``frame`` as a body of its own; RobotDynamicsETH (3.85)-(3.88)."""
+    """Dynamics of ``frame`` as a body of its own; RobotDynamicsETH (3.83)-(3.88).
+
+    ``rows`` are the directions of the task, such as ``("x", "z")`` for the position of an arm in
+    the x-z plane; it may have no more of them than the arm can move in.
+    """
     q, v = _check_fixed_base_state(model, q, v)
+    chosen = check_rows(rows)
     index, axes, data = frame_id(model, frame), pin.LOCAL_WORLD_ALIGNED, model.createData()
     pin.computeJointJacobians(model, data, q)
     pin.forwardKinematics(model, data, q, v, np.zeros(model.nv))
     pin.updateFramePlacement(model, data, index)
-    J = pin.getFrameJacobian(model, data, index, axes)
-    drift = np.array(pin.getFrameClassicalAcceleration(model, data, index, axes).vector)
-    sigma = np.linalg.svd(J, compute_uv=False)
-    if model.nv < 6 or sigma[-1] < _SINGULAR * sigma[0]:
-        raise SingularityError(
-            f"the joints of '{model.name}' cannot move frame '{frame}' in all six directions here "
-            f"(smallest singular value of its Jacobian {sigma[-1]:.3g}, largest {sigma[0]:.3g}); "
-            "choose another posture, or a frame with at least six joints above it"
-        )
+    J = jacobian_rows(pin.getFrameJacobian(model, data, index, axes))[chosen]
+    drift = np.array(pin.getFrameClassicalAcceleration(model, data, index, axes).vector)[chosen]
+    _check_rank(model, q, frame, J, chosen)
     factor = cho_factor(symmetrise(pin.crba(model, data, q)))
-    gravity = pin.computeGeneralizedGravity(model, model.createData(), q)
+    gravity = np.array(pin.computeGeneralizedGravity(model, model.createData(), q))
     velocity = pin.nonLinearEffects(model, model.createData(), q, v) - gravity
     by_force = cho_solve(factor, J.T)
     Lambda = np.linalg.inv(J @ by_force)
@@ -76,6 +110,10 @@ def end_effector_dynamics(
         p=Lambda @ (by_force.T @ gravity),
         J=J,
         drift=drift,
+        J_bar=by_force @ Lambda,
+        b=velocity,
+        g=gravity,
+        rows=tuple(DIRECTIONS[i] for i in chosen),
     )
 
 
@@ -108,18 +146,88 @@ def operational_space_torques(
     acceleration: ArrayLike,
     force: ArrayLike,
     directions: Selection,
+    rows: Sequence[str] = DIRECTIONS,
+    posture_torques: ArrayLike | None = None,
 ) -> Array:
     """tau (nv,) = J^T (Lambda S_M dw/dt + S_F F_c + mu + p); RobotDynamicsETH (3.96).
 
-    ``acceleration`` (6,) is wanted in the free directions, and ``force`` (6,), exerted by the robot
-    on its environment, in the others.  When the environment answers with that force, the end
-    effector accelerates by exactly S_M dw/dt.  A redundant arm is left without control of the
-    motions that its end effector does not feel.
+    ``acceleration`` (m,) is wanted in the free directions, and ``force`` (m,), exerted by the robot
+    on its environment, in the others; m is 6, or the number of ``rows``.  When the environment
+    answers with that force, the end effector accelerates by exactly S_M dw/dt.
+
+    ``posture_torques`` tau_0 (nv,) are for the motions that the end effector does not feel, of
+    which a redundant arm has some: (1 - J^T J_bar^T) tau_0 is added.  Without them those motions
+    are left to themselves, gravity included.
     """
-    dynamics = end_effector_dynamics(model, q, v, frame)
-    motion = directions.S_M @ check_vector("acceleration", acceleration, 6)
-    push = directions.S_F @ check_vector("force", force, 6)
-    return np.asarray(dynamics.J.T @ (dynamics.Lambda @ motion + push + dynamics.mu + dynamics.p))
+    dynamics = end_effector_dynamics(model, q, v, frame, rows)
+    m = len(dynamics.rows)
+    S_M, S_F = _chosen_selection(directions, dynamics.rows)
+    motion = S_M @ check_vector("acceleration", acceleration, m)
+    push = S_F @ check_vector("force", force, m)
+    torques = dynamics.J.T @ (dynamics.Lambda @ motion + push + dynamics.mu + dynamics.p)
+    if posture_torques is not None:
+        torques = torques + dynamics.null_space_torques(posture_torques)
+    return np.asarray(torques)
+
+
+def check_rows(rows: Sequence[str]) -> list[int]:
+    """Indices of the named directions, in the order given; each may appear once."""
+    for name in rows:
+        if name not in DIRECTIONS:
+            raise InputError(
+                f"rows has '{name}', which is no direction{known_names(name, DIRECTIONS)}"
+            )
+    if not rows or len(set(rows)) < len(rows):
+        raise InputError(
+            f"rows is {list(rows)}; expected at least one of {', '.join(DIRECTIONS)}, none twice"
+        )
+    return [DIRECTIONS.index(name) for name in rows]
+
+
+def _chosen_selection(directions: Selection, rows: Sequence[str]) -> tuple[Array, Array]:
+    """Selection matrices of the chosen rows, which must be apart from the others."""
+    chosen = check_rows(rows)
+    others = [i for i in range(6) if i not in chosen]
+    coupling = float(np.abs(directions.S_M[np.ix_(chosen, others)]).max(initial=0.0))
+    if coupling > _COUPLED:
+        raise InputError(
+            f"the axes of the contact mix the rows {', '.join(rows)} with directions that the task "
+            f"does not have (coupling {coupling:.2g}); choose rows along the contact's axes"
+        )
+    block = np.ix_(chosen, chosen)
+    return directions.S_M[block], directions.S_F[block]
+
+
+def _check_rank(model: pin.Model, q: Array, frame: str, J: Array, chosen: list[int]) -> None:
+    """Raise if the arm cannot move the frame in the chosen directions, and say why not."""
+    rank = jacobian_rank(J)
+    if not rank.singular:
+        return
+    names = ", ".join(DIRECTIONS[i] for i in chosen)
+    best = max([rank.rank, *_ranks_elsewhere(model, q, frame, chosen)])
+    if best < rank.rows:
+        raise SingularityError(
+            f"no posture of '{model.name}' ({model.nv} joints) moves frame '{frame}' in all of the "
+            f"{rank.rows} directions {names}: at most {best} of them are independent; choose that "
+            "many with rows, such as rows=('x', 'z') for the position in a vertical plane"
+        )
+    sigma = np.linalg.svd(J, compute_uv=False)
+    raise SingularityError(
+        f"'{model.name}' is at a singular posture: here it moves frame '{frame}' in {rank.rank} of "
+        f"the {rank.rows} directions {names} (smallest singular value of the Jacobian "
+        f"{sigma[-1]:.3g}, largest {sigma[0]:.3g}); choose another posture, or fewer rows"
+    )
+
+
+def _ranks_elsewhere(model: pin.Model, q: Array, frame: str, chosen: list[int]) -> list[int]:
+    """Ranks of the chosen rows at some other postures, always the same ones."""
+    rng, index = np.random.default_rng(0), model.getFrameId(frame)
+    axes, data = pin.LOCAL_WORLD_ALIGNED, model.createData()
+    postures = (
+        pin.integrate(model, q, rng.uniform(-1.0, 1.0, model.nv)) for _ in range(_OTHER_POSTURES)
+    )
+    jacobians = (pin.computeFrameJacobian(model, data, p, index, axes) for p in postures)
+    return [jacobian_rank(jacobian_rows(J)[chosen]).rank for J in jacobians]
 
 
 def _check_fixed_base_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+from unittest.mock import patch
 
 import numpy as np
 import pinocchio as pin
@@ -13,7 +14,17 @@ from hypothesis import strategies as st
 from random_robots import random_robot, random_robots
 from rich.console import Console
 
-from balance.analysis.theory import CHECKS, all_hold, print_table, residual_table
+from balance.analysis.theory import (
+    CHECKS,
+    all_hold,
+    bouyarmane,
+    notes_control,
+    notes_dynamics,
+    notes_kinematics,
+    notes_rotations,
+    print_table,
+    residual_table,
+)
 from balance.analysis.theory.checks import (
     Check,
     random_states,
@@ -51,9 +62,11 @@ def test_every_identity_holds_in_space_and_on_a_single_body():
     assert failures(residual_table(random_robot(0, seed=1), 3)) == []
 
 
-def test_all_three_papers_are_tried_and_no_row_appears_twice():
+def test_all_five_papers_are_tried_and_no_row_appears_twice():
     papers = {check.paper for check in CHECKS}
-    assert papers == {"Garofalo2015", "Traversaro2016", "Saccon2017"}
+    assert papers == {
+        "Garofalo2015", "Traversaro2016", "Saccon2017", "Bouyarmane2012", "RobotDynamicsETH"
+    }  # fmt: skip
     rows = [(check.paper, check.equation, check.statement) for check in CHECKS]
     assert len(set(rows)) == len(rows)
 
@@ -175,3 +188,43 @@ def test_a_model_without_frames_is_refused():
     model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
     with pytest.raises(FrameError, match="'bare' has no frame on any link"):
         residual_table(model, 1)
+
+
+@pytest.mark.parametrize("term", ["M", "N", "A", "C", "gravity"])
+def test_a_wrong_term_of_the_gauss_equations_is_noticed(term):
+    model = random_robot(5, seed=3)
+    (state,) = random_states(model, 1, seed=0)
+    right = bouyarmane.in_chart(state)
+    wrong = getattr(right.dynamics, term) * (1.0 + 1e-5)
+    spoilt = dataclasses.replace(
+        right, dynamics=dataclasses.replace(right.dynamics, **{term: wrong})
+    )
+    checks = [c for c in bouyarmane.CHECKS if c.max_states is None]
+    with patch.object(bouyarmane, "in_chart", lambda s: spoilt):
+        assert any(c.residual(model, state) > c.bound for c in checks)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (notes_kinematics, "floating_base_jacobian"),
+        (notes_kinematics, "contact_drift"),
+        (notes_kinematics, "point_acceleration"),
+        (notes_dynamics, "external_generalised_force"),
+        (notes_dynamics, "gravitational_energy"),
+        (notes_control, "inverse_dynamics_torques"),
+        (notes_control, "compensated_task_space_torques"),
+        (notes_dynamics, "actuator_generalised_force"),
+        (notes_rotations, "quaternion_rotate"),
+    ],
+)
+def test_a_wrong_function_of_the_lecture_notes_is_noticed(module, name):
+    model = random_robot(5, seed=3)
+    (state,) = random_states(model, 1, seed=0)
+    right = getattr(module, name)
+
+    def wrong(*arguments):
+        return right(*arguments) * (1.0 + 1e-4)
+
+    with patch.object(module, name, wrong):
+        assert any(c.residual(model, state) > c.bound for c in module.CHECKS)

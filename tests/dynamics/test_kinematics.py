@@ -147,6 +147,28 @@ def test_unknown_chart_and_frame_are_named() -> None:
         geometric_jacobian(arm, np.zeros(3), "F")
 
 
+def test_root_joint_that_is_placed_turned_changes_nothing_but_the_base() -> None:
+    """The twist of a frame is that of its u, wherever the root joint's own frame is."""
+    model = HUMANOID.copy()
+    model.jointPlacements[1] = pin.SE3(pin.exp3(np.array([0.4, -0.9, 0.3])), np.ones(3))
+    q, v = random_state(8)
+    u = base_velocity_map(model, q) @ v
+    np.testing.assert_allclose(
+        floating_base_jacobian(model, q, FRAME) @ u,
+        geometric_jacobian(model, q, FRAME) @ v,
+        atol=CLOSED_FORM * 100,
+    )
+
+
+def test_single_joint_has_a_jacobian_with_one_column() -> None:
+    lone = pin.Model()
+    joint = lone.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hinge")
+    tip = pin.SE3(np.eye(3), np.array([2.0, 0.0, 0.0]))
+    lone.addFrame(pin.Frame("tip", joint, 0, tip, pin.FrameType.OP_FRAME))
+    J = geometric_jacobian(lone, [0.0], "tip")
+    np.testing.assert_allclose(J, [[0], [2], [0], [0], [0], [1]], atol=CLOSED_FORM)
+
+
 def test_floating_base_functions_refuse_a_fixed_base() -> None:
     arm = planar_arm()
     with pytest.raises(InputError, match="fixed base"):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from example_robot_data import robots_loader
 from numpy.typing import NDArray
 
+from balance.dynamics.notes_arms import END, planar_arm
 from balance.dynamics.operational_space import (
+    POSITION,
     end_effector_dynamics,
     operational_space_torques,
     selection,
@@ -39,15 +42,21 @@ def arm(joints: int) -> pin.Model:
     return model
 
 
+def load_ur5() -> pin.Model:
+    loader = robots_loader.ROBOTS["ur5"]
+    inside = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
+    return pin.buildModelFromUrdf(f"{robots_loader.getModelPath(inside)}/{inside}")
+
+
 def draw(model: pin.Model, rng: np.random.Generator) -> tuple[Array, Array]:
     return rng.uniform(-1.0, 1.0, model.nq), rng.normal(size=model.nv)
 
 
 def flange_acceleration(
-    model: pin.Model, q: Array, v: Array, torques: Array, force: Array
+    model: pin.Model, q: Array, v: Array, torques: Array, force: Array, name: str = FRAME
 ) -> Array:
     """Acceleration of the frame when it also feels ``force``; by the articulated-body algorithm."""
-    data, frame, axes = model.createData(), model.getFrameId(FRAME), pin.LOCAL_WORLD_ALIGNED
+    data, frame, axes = model.createData(), model.getFrameId(name), pin.LOCAL_WORLD_ALIGNED
     J = pin.computeFrameJacobian(model, data, q, frame, axes)
     a = pin.aba(model, model.createData(), q, v, torques + J.T @ force)
     pin.forwardKinematics(model, data, q, v, a)
@@ -101,10 +110,126 @@ def test_selection_splits_along_the_axes_of_the_contact() -> None:
     np.testing.assert_allclose(directions.S_M @ directions.S_M, directions.S_M, atol=1e-12)
 
 
-def test_arm_with_too_few_joints_is_refused() -> None:
-    model = arm(5)
-    with pytest.raises(SingularityError, match="cannot move frame 'lwr_flange' in all six"):
-        end_effector_dynamics(model, np.zeros(5), np.zeros(5), FRAME)
+@pytest.mark.parametrize("joints", [3, 4, 5])
+def test_arm_with_few_joints_takes_as_many_directions(joints: int) -> None:
+    """Position alone: Lambda dw/dt + mu + p = F holds in the rows of the task."""
+    model, rng = arm(joints), np.random.default_rng(113)
+    for _ in range(STATES):
+        q, v = draw(model, rng)
+        dynamics = end_effector_dynamics(model, q, v, FRAME, rows=POSITION)
+        F = rng.normal(size=3)
+        moved = flange_acceleration(model, q, v, dynamics.J.T @ F, np.zeros(6))[:3]
+        assert_same(dynamics.Lambda @ moved + dynamics.mu + dynamics.p, F)
+
+
+def test_rows_are_those_of_all_six_in_any_order() -> None:
+    model, rng = arm(7), np.random.default_rng(114)
+    q, v = draw(model, rng)
+    whole = end_effector_dynamics(model, q, v, FRAME)
+    part = end_effector_dynamics(model, q, v, FRAME, rows=("rz", "x"))
+    np.testing.assert_array_equal(part.J, whole.J[[5, 0]])
+    np.testing.assert_array_equal(part.drift, whole.drift[[5, 0]])
+    # The inertia of a part of the directions is the inverse of that block of the mobility.
+    block = np.linalg.inv(whole.Lambda)[np.ix_([5, 0], [5, 0])]
+    assert_same(np.linalg.inv(part.Lambda), block)
+
+
+def test_planar_arm_of_the_notes_moves_and_presses_in_its_plane() -> None:
+    """It cleans a slope: free along it and about y, pressing across it; (3.96)-(3.98)."""
+    model, rng = planar_arm(), np.random.default_rng(115)
+    rows, kept = ("x", "z", "ry"), [0, 2, 4]
+    directions = selection(
+        pin.exp3(np.array([0.0, 0.4, 0.0])).T, [True, True, False], [True, True, True]
+    )
+    for _ in range(STATES):
+        q, v = rng.uniform(0.2, 1.0, 3), rng.normal(size=3)
+        wanted, force = rng.normal(size=3), 10.0 * rng.normal(size=3)
+        torques = operational_space_torques(
+            model, q, v, END,
+            acceleration=wanted, force=force, directions=directions, rows=rows,
+        )  # fmt: skip
+        S_M, S_F = (S[np.ix_(kept, kept)] for S in (directions.S_M, directions.S_F))
+        answer = np.zeros(6)
+        answer[kept] = -S_F @ force
+        moved = flange_acceleration(model, q, v, torques, answer, END)[kept]
+        np.testing.assert_allclose(moved, S_M @ wanted, rtol=0, atol=1e-7)
+
+
+def test_posture_torques_move_a_redundant_arm_and_not_its_end_effector() -> None:
+    model, rng = arm(8), np.random.default_rng(116)
+    free = selection(np.eye(3), [True] * 3, [True] * 3)
+    for _ in range(STATES):
+        q, v = draw(model, rng)
+        wanted, tau_0 = rng.normal(size=6), rng.normal(size=8)
+        command = {"acceleration": wanted, "force": np.zeros(6), "directions": free}
+        plain = operational_space_torques(model, q, v, FRAME, **command)
+        posed = operational_space_torques(model, q, v, FRAME, **command, posture_torques=tau_0)
+        assert np.abs(posed - plain).max() > 1e-2
+        for torques in (plain, posed):
+            moved = flange_acceleration(model, q, v, torques, np.zeros(6))
+            np.testing.assert_allclose(moved, wanted, rtol=0, atol=1e-7)
+        # What the null space takes away of tau_0 is what the end effector would have felt.
+        dynamics = end_effector_dynamics(model, q, v, FRAME)
+        assert_same(dynamics.null_space_torques(posed - plain), posed - plain)
+        np.testing.assert_allclose(dynamics.null_space_torques(dynamics.J.T @ wanted), 0, atol=1e-9)
+
+
+def test_arm_without_redundancy_has_no_posture_torques() -> None:
+    model = arm(6)
+    dynamics = end_effector_dynamics(model, np.full(6, 0.3), np.ones(6), FRAME)
+    np.testing.assert_allclose(dynamics.null_space_torques(np.ones(6)), 0.0, atol=1e-9)
+
+
+def test_ur5_presses_on_a_table_while_it_wipes() -> None:
+    """Hybrid control of a real arm against a hard plane: it presses as told and slides as told."""
+    model = load_ur5()
+    q, v = np.array([0.2, -1.2, 1.6, -1.9, -1.5, 0.3]), np.full(6, 0.1)
+    frame, data = "tool0", model.createData()
+    J = pin.computeFrameJacobian(
+        model, data, q, model.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED
+    ).copy()
+    v = v - np.linalg.pinv(J[2:3]) @ (J[2:3] @ v)  # sliding already: no velocity into the table
+    directions = selection(np.eye(3), [True, True, False], [True, True, True])
+    wanted, press = np.array([0.5, -0.2, 9.0, 0.0, 0.0, 0.1]), 20.0
+    torques = operational_space_torques(
+        model, q, v, frame,
+        acceleration=wanted, force=[0, 0, -press, 0, 0, 0], directions=directions,
+    )  # fmt: skip
+    # A hard table allows no acceleration into it: solve for the force with which it answers.
+    drift = end_effector_dynamics(model, q, v, frame).drift
+    M = pin.crba(model, model.createData(), q)
+    M = np.triu(M) + np.triu(M, 1).T
+    h = pin.nonLinearEffects(model, model.createData(), q, v)
+    free = np.linalg.solve(M, torques - h)
+    answer = -(J[2] @ free + drift[2]) / (J[2] @ np.linalg.solve(M, J[2]))
+    assert answer == pytest.approx(press, rel=1e-9)
+    a = np.linalg.solve(M, torques - h + answer * J[2])
+    np.testing.assert_allclose((J @ a + drift)[[0, 1, 3, 4, 5]], wanted[[0, 1, 3, 4, 5]], atol=1e-8)
+
+
+def test_too_few_joints_and_a_bad_posture_are_told_apart() -> None:
+    five, six = arm(5), arm(6)
+    with pytest.raises(SingularityError, match=r"no posture of 'arm with 5 joints'.*at most 5 of"):
+        end_effector_dynamics(five, np.zeros(5), np.zeros(5), FRAME)
+    with pytest.raises(SingularityError, match=r"no posture of 'planar arm.*at most 3 of them"):
+        end_effector_dynamics(planar_arm(), np.full(3, 0.5), np.zeros(3), END)
+    with pytest.raises(SingularityError, match=r"singular posture: here it moves .* in 1 of the 2"):
+        end_effector_dynamics(planar_arm(), np.zeros(3), np.zeros(3), END, rows=("x", "z"))
+    end_effector_dynamics(six, np.full(6, 0.3), np.zeros(6), FRAME)
+
+
+def test_wrong_rows_are_named() -> None:
+    model, zero = arm(6), np.full(6, 0.3)
+    with pytest.raises(InputError, match=r"rows has 'yaw', which is no direction; valid: rx"):
+        end_effector_dynamics(model, zero, zero, FRAME, rows=("x", "yaw"))
+    with pytest.raises(InputError, match=r"expected at least one of x, y, z.*none twice"):
+        end_effector_dynamics(model, zero, zero, FRAME, rows=("x", "x"))
+    tilted = selection(pin.exp3(np.array([0.0, 0.4, 0.0])), [True, True, False], [True] * 3)
+    with pytest.raises(InputError, match="mix the rows x, y with directions"):
+        operational_space_torques(
+            model, zero, zero, FRAME,
+            acceleration=[0, 0], force=[0, 0], directions=tilted, rows=("x", "y"),
+        )  # fmt: skip
 
 
 def test_floating_base_is_refused() -> None:

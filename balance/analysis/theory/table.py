@@ -11,11 +11,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from balance.analysis.theory import (
+    bouyarmane,
     centroidal,
     garofalo,
     integrability,
     locking,
     motion,
+    notes_control,
+    notes_dynamics,
+    notes_kinematics,
+    notes_rotations,
     reduction,
     related,
     saccon,
@@ -38,6 +43,11 @@ CHECKS = (
     *_by_equation(garofalo.CHECKS, motion.CHECKS, related.CHECKS),
     *_by_equation(traversaro.CHECKS, centroidal.CHECKS, locking.CHECKS),
     *_by_equation(saccon.CHECKS, reduction.CHECKS, integrability.CHECKS),
+    *bouyarmane.CHECKS,
+    *notes_rotations.CHECKS,
+    *notes_kinematics.CHECKS,
+    *notes_dynamics.CHECKS,
+    *notes_control.CHECKS,
 )
 """Every identity that ``balance theory`` tries."""
 

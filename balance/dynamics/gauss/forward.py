@@ -13,7 +13,8 @@ from scipy.linalg import lapack
 from balance.dynamics.checks import Array, check_vector, frame_id
 from balance.dynamics.gauss import GaussDynamics
 from balance.dynamics.gauss.jacobians import body_jacobians
-from balance.dynamics.gauss.state import chart_state
+from balance.dynamics.gauss.joints import actuated_velocities
+from balance.dynamics.gauss.state import ChartState, chart_state
 from balance.errors import FrameError, SingularityError
 
 
@@ -33,17 +34,31 @@ def applied_force(
     torques: ArrayLike,
     contacts: Sequence[PointForce] = (),
 ) -> Array:
-    """(0, 0, u) + sum J_t(a)^T f, shape (n,); the forces of Bouyarmane2012 (24) but gravity."""
+    """(0, 0, u) + sum J_t(a)^T f, shape (n,); the forces of Bouyarmane2012 (24) but gravity.
+
+    ``torques`` u are in Pinocchio's order: three for a ball joint, in the axes of its link, and
+    none for a free object.
+    """
     q = np.asarray(q, dtype=float)
     state = chart_state(model, chart, q, np.zeros_like(q))
     total = np.zeros(len(state.q))
-    total[state.joints] = check_vector("torques", torques, model.nv - 6)
+    total[state.joints] = motor_forces(state, torques)
     if not contacts:
         return total
-    joints, points = zip(*(_attachment(model, contact) for contact in contacts), strict=True)
+    joints, points = zip(*(point_of(model, contact) for contact in contacts), strict=True)
     forces = np.stack([check_vector("force", contact.force, 3) for contact in contacts])
     J_t = body_jacobians(state, joints, np.stack(points)).J_t
     return total + np.einsum("kin,ki->n", J_t, forces)
+
+
+def motor_forces(state: ChartState, torques: ArrayLike) -> Array:
+    """Torques as generalised forces on the joints' coordinates, u of Bouyarmane2012 (24)."""
+    if state.rate_map is None:
+        return check_vector("torques", torques, state.model.nv - 6)
+    motors = actuated_velocities(state.parts)
+    on_velocities = np.zeros(state.model.nv - 6)
+    on_velocities[motors] = check_vector("torques", torques, len(motors))
+    return np.asarray(state.rate_map[0].T @ on_velocities)
 
 
 def projected_acceleration(dynamics: GaussDynamics, applied: ArrayLike) -> Array:
@@ -77,7 +92,7 @@ def _total_force(dynamics: GaussDynamics, applied: ArrayLike) -> Array:
     return dynamics.gravity + applied - dynamics.N @ dynamics.qdot
 
 
-def _attachment(model: pin.Model, contact: PointForce) -> tuple[int, Array]:
+def point_of(model: pin.Model, contact: PointForce) -> tuple[int, Array]:
     """Joint that moves the frame of ``contact``, and its point in that joint's axes."""
     frame = model.frames[frame_id(model, contact.frame)]
     if frame.parentJoint == 0:

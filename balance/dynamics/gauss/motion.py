@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +51,7 @@ def integrate_gauss(
             "0 < step_s <= duration_s"
         )
     state = chart_state(model, chart, q, qdot)
-    coordinates, size = state.chart, len(state.q)
+    coordinates, rotations, size = state.chart, state.rotations, len(state.q)
     steps = round(duration_s / step_s)
     time = np.linspace(0.0, steps * step_s, steps + 1)
     path = np.empty((steps + 1, 2, size))
@@ -59,15 +59,15 @@ def integrate_gauss(
 
     def rate(t: float, x: Array) -> Array:
         # Between steps the state may be off the constraint; the equations hold on it.
-        on_constraint = _project(coordinates, x)
+        on_constraint = _project(coordinates, rotations, x)
         dynamics = gauss_dynamics(model, chart, *on_constraint)
         applied = applied_force(model, chart, on_constraint[0], torques(t))
         return np.stack([on_constraint[1], projected_acceleration(dynamics, applied)])
 
     for i in range(steps):
         moved = _runge_kutta_step(rate, time[i], path[i], step_s)
-        path[i + 1] = _project(coordinates, moved) if project else moved
-    return GaussMotion(time, path[:, 0], path[:, 1], *_drift(coordinates, path))
+        path[i + 1] = _project(coordinates, rotations, moved) if project else moved
+    return GaussMotion(time, path[:, 0], path[:, 1], *_drift(coordinates, rotations, path))
 
 
 def _runge_kutta_step(rate: Callable[[float, Array], Array], t: float, x: Array, h: float) -> Array:
@@ -78,18 +78,21 @@ def _runge_kutta_step(rate: Callable[[float, Array], Array], t: float, x: Array,
     return x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
 
-def _project(chart: Chart, x: Array) -> Array:
-    """Nearest (q, qdot) that satisfies the constraint and its first derivative."""
-    rotation = slice(3, 3 + chart.size)
+def _project(chart: Chart, rotations: Sequence[slice], x: Array) -> Array:
+    """Nearest (q, qdot) that satisfies the constraints and their first derivative."""
     projected = x.copy()
-    projected[0, rotation] = chart.project(x[0, rotation])
-    rows = chart.constraint_rows(projected[0, rotation])
-    projected[1, rotation] -= rows.T @ np.linalg.solve(rows @ rows.T, rows @ x[1, rotation])
+    for where in rotations:
+        projected[0, where] = chart.project(x[0, where])
+        rows = chart.constraint_rows(projected[0, where])
+        projected[1, where] -= rows.T @ np.linalg.solve(rows @ rows.T, rows @ x[1, where])
     return projected
 
 
-def _drift(chart: Chart, path: Array) -> tuple[Array, Array]:
-    theta, theta_dot = path[:, 0, 3 : 3 + chart.size], path[:, 1, 3 : 3 + chart.size]
-    rates = 2.0 * np.einsum("tci,ti->tc", chart.constraint_rows(theta), theta_dot)
-    values = chart.constraint(theta)
-    return np.abs(values).max(axis=1, initial=0.0), np.abs(rates).max(axis=1, initial=0.0)
+def _drift(chart: Chart, rotations: Sequence[slice], path: Array) -> tuple[Array, Array]:
+    values, rates = [], []
+    for where in rotations:
+        theta, theta_dot = path[:, 0, where], path[:, 1, where]
+        values.append(np.abs(chart.constraint(theta)))
+        rates.append(np.abs(np.einsum("tci,ti->tc", chart.constraint_rows(theta), theta_dot)))
+    drift, rate = np.concatenate(values, axis=1), 2.0 * np.concatenate(rates, axis=1)
+    return drift.max(axis=1, initial=0.0), rate.max(axis=1, initial=0.0)

@@ -2,12 +2,14 @@
 
 Order of a chart's state: base position x_0 in world axes (3, m), the coordinates theta_0 of the
 base rotation R_WB in the chart's own order (``Chart.coordinates``: z, y, x for "euler_zyx";
-x, y, z, w for "quaternion"; R.ravel(), row by row, for "rotation_matrix"), then one coordinate per
-joint in Pinocchio's velocity order.  qdot is its plain time derivative; Bouyarmane2012 (1).
+x, y, z, w for "quaternion"; R.ravel(), row by row, for "rotation_matrix"), then the joints in
+Pinocchio's order: one coordinate each, but the d coordinates of its rotation for a ball joint, and
+position and rotation for a free object.  qdot is its plain time derivative; Bouyarmane2012 (1).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,17 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from balance.dynamics.checks import Array, check_floating_base, check_state, check_vector
-from balance.errors import ChartError, InputError
+from balance.dynamics.gauss.joints import (
+    JointPart,
+    chart_of_joints,
+    from_world,
+    is_plain,
+    joint_parts,
+    joint_rate_map,
+    pinocchio_joints,
+    to_world,
+)
+from balance.errors import ChartError
 from balance.rotations import (
     Chart,
     angular_velocity_jacobian,
@@ -36,6 +48,24 @@ class ChartState:
     qdot: Array
     J_omega: Array
     J_omega_dot: Array
+    rate_map: tuple[Array, Array] | None
+    """E and dE/dt of the joints' coordinates, see ``gauss_joints``; None if all are angles."""
+
+    @property
+    def parts(self) -> tuple[JointPart, ...]:
+        """The joints beyond the base, in Pinocchio's order."""
+        return joint_parts(self.model, self.chart)
+
+    @property
+    def joint_velocities(self) -> Array:
+        """Pinocchio's joint velocities, shape (nv - 6,)."""
+        rates = self.qdot[self.joints]
+        return rates if self.rate_map is None else self.rate_map[0] @ rates
+
+    @property
+    def rotations(self) -> list[slice]:
+        """Where rotation coordinates are in q: of the base, of ball joints and of objects."""
+        return rotation_slices(self.chart, () if self.rate_map is None else self.parts)
 
     @property
     def theta(self) -> Array:
@@ -56,18 +86,13 @@ class ChartState:
 def chart_state(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) -> ChartState:
     """Checked state of ``model`` in ``chart``, with J of Bouyarmane2012 (10) and its rate."""
     coordinates = get_chart(chart)
-    _check_model(model)
-    size = 3 + coordinates.size + model.nv - 6
+    check_floating_base(model)
+    parts = () if is_plain(model) else joint_parts(model, coordinates)
+    size = parts[-1].own.stop if parts else coordinates.size + model.nv - 3
     q, qdot = check_vector("q", q, size).copy(), check_vector("qdot", qdot, size).copy()
-    theta = q[3 : 3 + coordinates.size]
-    theta_dot = qdot[3 : 3 + coordinates.size]
-    coordinates.inverse_rate_map(theta)  # refuses coordinates that are invalid or singular
-    leak = np.abs(coordinates.constraint_rows(theta) @ theta_dot).max(initial=0.0)
-    if leak > _RATE_TOLERANCE * (1.0 + np.linalg.norm(theta_dot)):
-        raise ChartError(
-            f"qdot[3:{3 + coordinates.size}] moves the {chart} off its constraint at a rate of "
-            f"{leak:.3g}; it must be tangent, as chart_from_pinocchio() makes it"
-        )
+    for where in rotation_slices(coordinates, parts):
+        _check_rotation(coordinates, where, q, qdot)
+    theta, theta_dot = q[3 : 3 + coordinates.size], qdot[3 : 3 + coordinates.size]
     return ChartState(
         model,
         coordinates,
@@ -75,7 +100,14 @@ def chart_state(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) -> 
         qdot,
         angular_velocity_jacobian(coordinates, theta),
         angular_velocity_jacobian_rate(coordinates, theta, theta_dot),
+        joint_rate_map(coordinates, parts, q, qdot),
     )
+
+
+def rotation_slices(chart: Chart, parts: Sequence[JointPart]) -> list[slice]:
+    """Where rotation coordinates are in q, the base's first."""
+    others = (part.rotation for part in parts)
+    return [slice(3, 3 + chart.size), *(where for where in others if where is not None)]
 
 
 def chart_from_pinocchio(
@@ -83,17 +115,15 @@ def chart_from_pinocchio(
 ) -> tuple[Array, Array]:
     """(q, qdot) in ``chart`` of Pinocchio's (q, v)."""
     coordinates = get_chart(chart)
-    _check_model(model)
     q, v = check_state(model, q, v)
-    R = _base_rotation(q)
+    R, x_0 = to_world(model, 1, _base_rotation(q), q[:3])
     theta = coordinates.from_matrix(R)
     theta_dot = coordinates.inverse_rate_map(theta) @ (R @ v[3:6])
-    angles = np.empty(model.nv - 6)
-    for joint in list(model.joints)[2:]:
-        own = q[joint.idx_q : joint.idx_q + joint.nq]
-        # A continuous joint stores the cosine and sine of its angle.
-        angles[joint.idx_v - 6] = own[0] if joint.nq == 1 else np.arctan2(own[1], own[0])
-    return np.concatenate([q[:3], theta, angles]), np.concatenate([R @ v[:3], theta_dot, v[6:]])
+    joints, rates = chart_of_joints(model, coordinates, q, v)
+    return (
+        np.concatenate([x_0, theta, joints]),
+        np.concatenate([R @ v[:3], theta_dot, rates]),
+    )
 
 
 def pinocchio_from_chart(
@@ -103,7 +133,7 @@ def pinocchio_from_chart(
     state = chart_state(model, chart, q, qdot)
     R = state.chart.to_matrix(state.theta)
     omega_W = state.J_omega @ state.theta_dot
-    v = np.concatenate([R.T @ state.qdot[:3], R.T @ omega_W, state.qdot[state.joints]])
+    v = np.concatenate([R.T @ state.qdot[:3], R.T @ omega_W, state.joint_velocities])
     return pinocchio_configuration(state, state.q[:3]), v
 
 
@@ -122,19 +152,21 @@ def pinocchio_acceleration(
     theta_ddot = qddot[3 : 3 + state.chart.size]
     alpha_W = state.J_omega @ theta_ddot + state.J_omega_dot @ state.theta_dot
     linear = R.T @ (qddot[:3] - np.cross(omega_W, state.qdot[:3]))
-    return np.concatenate([linear, R.T @ alpha_W, qddot[state.joints]])
+    joints = qddot[state.joints]
+    if state.rate_map is not None:
+        E, E_dot = state.rate_map
+        joints = E @ joints + E_dot @ state.qdot[state.joints]
+    return np.concatenate([linear, R.T @ alpha_W, joints])
 
 
 def pinocchio_configuration(state: ChartState, base_position: Array) -> Array:
-    """Pinocchio's q of a chart's state, with the base at ``base_position``."""
+    """Pinocchio's q of a chart's state moved so that the base is at ``base_position``."""
     q = np.empty(state.model.nq)
-    q[:3] = base_position
-    q[3:7] = get_chart("quaternion").from_matrix(state.chart.to_matrix(state.theta))
-    angles = state.q[state.joints]
-    for joint in list(state.model.joints)[2:]:
-        angle = angles[joint.idx_v - 6]
-        own = (angle,) if joint.nq == 1 else (np.cos(angle), np.sin(angle))
-        q[joint.idx_q : joint.idx_q + joint.nq] = own
+    R = state.chart.to_matrix(state.theta)
+    R, q[:3] = from_world(state.model, 1, R, base_position)
+    q[3:7] = get_chart("quaternion").from_matrix(R)
+    shift = base_position - state.q[:3]
+    pinocchio_joints(state.model, state.chart, state.q, q, shift)
     return q
 
 
@@ -143,11 +175,13 @@ def _base_rotation(q: Array) -> Array:
     return quaternion.to_matrix(quaternion.project(q[3:7]))
 
 
-def _check_model(model: pin.Model) -> None:
-    check_floating_base(model)
-    for name, joint in list(zip(model.names, model.joints, strict=True))[2:]:
-        if joint.nv != 1:
-            raise InputError(
-                f"joint '{name}' of model '{model.name}' has {joint.nv} degrees of freedom; "
-                "Bouyarmane2012 has revolute and prismatic joints only, so replace it by such"
-            )
+def _check_rotation(chart: Chart, where: slice, q: Array, qdot: Array) -> None:
+    """Raise if rotation coordinates are invalid or singular, or leave their constraint."""
+    theta, theta_dot = q[where], qdot[where]
+    chart.inverse_rate_map(theta)  # refuses coordinates that are invalid or singular
+    leak = np.abs(chart.constraint_rows(theta) @ theta_dot).max(initial=0.0)
+    if leak > _RATE_TOLERANCE * (1.0 + np.linalg.norm(theta_dot)):
+        raise ChartError(
+            f"qdot[{where.start}:{where.stop}] moves the {chart.name} off its constraint at a rate "
+            f"of {leak:.3g}; it must be tangent, as chart_from_pinocchio() makes it"
+        )
