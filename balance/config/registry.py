@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -59,6 +59,9 @@ class Registry:
     def names(self) -> list[str]:
         """Our own names, then those that installed packages declare."""
         return [*self.ours, *(name for name in self._installed if name not in self.ours)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
 
     def describe(self, name: str) -> str:
         """What a name stands for, in a line: the beginning of its docstring."""

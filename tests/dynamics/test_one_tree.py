@@ -7,6 +7,7 @@ of robot and box.
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,14 @@ import pytest
 
 import balance.dynamics
 from balance.analysis.theory.sampling import random_states
-from balance.dynamics import (
+from balance.dynamics.gauss import forward as gauss_forward
+from balance.dynamics.gauss import motion as gauss_motion
+from balance.dynamics.gauss import state as gauss_state
+from balance.errors import InputError
+from balance.robots import Robot
+
+# Modules, some of which have the name of a function that the package exports.
+(
     base_frame,
     base_velocity,
     centroidal_frame,
@@ -30,18 +38,34 @@ from balance.dynamics import (
     floating_base_inverse_dynamics,
     free_flight,
     gauss,
-    gauss_forward,
-    gauss_motion,
-    gauss_state,
     generalised_jacobian,
     kinematics,
     momentum,
     operational_space,
     ott_model,
     standing,
+) = (
+    importlib.import_module(f"balance.dynamics.{name}")
+    for name in (
+        "base_frame",
+        "base_velocity",
+        "centroidal_frame",
+        "connection",
+        "constraints",
+        "contact",
+        "curvature",
+        "decoupled",
+        "floating_base_inverse_dynamics",
+        "free_flight",
+        "gauss",
+        "generalised_jacobian",
+        "kinematics",
+        "momentum",
+        "operational_space",
+        "ott_model",
+        "standing",
+    )
 )
-from balance.errors import InputError
-from balance.robots import Robot
 
 Call = Callable[[pin.Model, np.ndarray, np.ndarray], Any]
 

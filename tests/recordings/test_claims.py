@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from balance import atomic_moves
+from balance.recordings import atomic_moves
 from balance.recordings.claims import Claim, TakenError, recover, sweep, workspace
 from balance.recordings.outputs import RUN, Output, claim_free
 

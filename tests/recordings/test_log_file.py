@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from balance import log_file, results
 from balance.config import load_config
 from balance.errors import ResultError
 from balance.experiment import run
+from balance.recordings import log_file, results
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording, save_recording
 

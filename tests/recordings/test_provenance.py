@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import pytest
 
-from balance import provenance as module
+from balance.recordings import provenance as module
 from balance.recordings.provenance import imported_packages
 
 SCRIPT = """

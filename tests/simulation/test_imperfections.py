@@ -13,7 +13,6 @@ from balance.errors import BalanceError, ConfigError
 from balance.experiment import Experiment, run
 from balance.recordings.results import load_recording, save_recording
 from balance.simulation.drives import ActuatedPlant
-from balance.simulation.perception import PerceivingController
 
 SHORT = {"duration_s": 0.25, "pushes": []}
 ALL: dict[str, Any] = {
@@ -30,7 +29,9 @@ ALL: dict[str, Any] = {
 def test_everything_is_off_by_default() -> None:
     """No wrapper is in the way, and the robot of the plant is that of the law."""
     experiment = Experiment(load_config("toro_push"))
-    assert not isinstance(experiment.controller, PerceivingController)
+    q, v = experiment.robot.q_nominal, np.zeros(experiment.robot.model.nv)
+    seen_q, seen_v = experiment.perception.see(q, v, 0.0)
+    assert seen_q is q and seen_v is v
     assert not isinstance(experiment.plant, ActuatedPlant)
     assert experiment.robot is experiment.modelled_robot
 
@@ -38,7 +39,6 @@ def test_everything_is_off_by_default() -> None:
 def test_perfect_sensors_and_drives_change_nothing() -> None:
     plain = run(load_config("toro_push", SHORT))
     config = load_config("toro_push", {**SHORT, "sensors": {}, "actuators": {}})
-    assert isinstance(Experiment(config).controller, PerceivingController)
     through = run(config)
     np.testing.assert_array_equal(through.q, plain.q)
     np.testing.assert_array_equal(through.torques, plain.torques)

@@ -16,7 +16,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from balance.dynamics.checks import Array, check_vector
-from balance.dynamics.gauss import chart_constraint
+from balance.dynamics.gauss.equations import chart_constraint
 from balance.dynamics.gauss.forward import PointForce, point_of
 from balance.dynamics.gauss.jacobians import BodyJacobians, body_jacobians
 from balance.dynamics.gauss.joints import actuated_velocities

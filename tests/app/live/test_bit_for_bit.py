@@ -13,15 +13,16 @@ import balance
 from balance.app.live.desk import Desk
 from balance.app.live.keep import recording_of, save_config
 from balance.app.live.session import Session, repeatable
-from balance.config import LAWS, GainsConfig, HalfSinePush
+from balance.config import LAWS, GainsConfig
 from balance.config.paths import data_folder
 from balance.config.schema import load_yaml_mapping
+from balance.config.sections import push_config
 from balance.control.parts.output import ControlStatus
 
 SIGNALS = (
     "time", "q", "v", "torques", "wrenches", "contact_wrenches", "push_force", "status", "shortfall"
 )  # fmt: skip
-PUSH = HalfSinePush(
+PUSH = push_config(
     type="half_sine", direction=(0.3, 1.0, 0.0), time_s=0.0, impulse_Ns=3.0, duration_s=0.02
 )
 HARD_PUSH = PUSH.model_copy(update={"impulse_Ns": 300.0})
