@@ -45,7 +45,7 @@ HOMES = {
     "trimesh": ("app.live",),
     "optuna": ("studies",),
     "distributed": ("studies",),
-    "yaml": ("config.schema", "recordings"),
+    "yaml": ("config.yaml_reader", "recordings"),
     "pyarrow": ("recordings", "studies"),
     "typer": ("app.cli",),
     "rich": ("app", "analysis.theory", "studies"),
@@ -71,7 +71,9 @@ def imports(path: Path) -> Iterator[str]:
             module = node.module or ""
             yield module
             if module == "balance":
-                yield from (f"balance.{alias.name}" for alias in node.names)
+                yield from (
+                    f"balance.{alias.name}" for alias in node.names if alias.name != "__version__"
+                )
 
 
 MODULES = list(modules())

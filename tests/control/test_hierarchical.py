@@ -216,7 +216,7 @@ def test_torques_task_finds_the_least_torques_for_the_motion(toro: Robot) -> Non
 
 
 def test_config_of_another_law_is_refused(toro: Robot) -> None:
-    with pytest.raises(ConfigError, match="'momentum'; this needs 'hierarchical'"):
+    with pytest.raises(ConfigError, match="'momentum' has no key 'frames' or 'method'"):
         HierarchicalController(law_config("momentum"), toro)
 
 

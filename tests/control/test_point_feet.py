@@ -23,6 +23,7 @@ from balance.dynamics.contact import constrained_dynamics
 from balance.errors import ConfigError
 from balance.experiment import run
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import RunEnd
 from balance.robots import Robot, load_robot
 from balance.robots.contact_rows import ContactRows
 from balance.simulation.plants import make_plant
@@ -252,7 +253,7 @@ def test_books_balance_on_points_while_the_ground_tilts(solo: Robot) -> None:
     motion = {"type": "ramp", "start_s": 0.0, "duration_s": 0.2, "tilt_deg": [3.0, 2.0]}
     settings = {"plant__bookkeeping": True, "ground": {"motion": [motion]}, "duration_s": 0.3}
     recording = run(push_config(**settings, pushes=[]))
-    assert recording.end == "finished"
+    assert recording.end == RunEnd()
 
 
 def on_blades(robot: Robot) -> Robot:

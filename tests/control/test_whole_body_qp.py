@@ -300,7 +300,7 @@ def test_robot_without_contacts_is_refused(toro: Robot) -> None:
 
 
 def test_config_of_another_law_is_refused(toro: Robot) -> None:
-    with pytest.raises(ConfigError, match="'momentum'; this needs 'whole_body_qp'"):
+    with pytest.raises(ConfigError, match="'momentum' has no key 'form' or 'frames'"):
         WholeBodyController(law_config("momentum"), toro)
 
 

@@ -19,13 +19,13 @@ from balance.recordings.outputs import BENCH, OVERLAY, RUN, Output, claim_free
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording, save_recording
 
-SHORT = ("--set", "duration_s=0.06", "--set", "pushes=[]", "--set", "reference=null")
+SHORT = ("--set", "duration_s=0.25", "--set", "pushes=[]", "--set", "reference=null")
 RUN_COMMAND = ("run", "toro_push", *SHORT, "--no-figures")
 
 
 @pytest.fixture(scope="module")
 def recording() -> Recording:
-    return run(load_config("toro_push", {"duration_s": 0.06, "pushes": [], "reference": None}))
+    return run(load_config("toro_push", {"duration_s": 0.25, "pushes": [], "reference": None}))
 
 
 @pytest.fixture(autouse=True)
