@@ -16,11 +16,10 @@ def has_floating_base(model: pin.Model) -> bool:
     return model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer"
 
 
-def check_floating_base(model: pin.Model) -> None:
-    """Raise unless ``model`` is one tree that hangs from a free flyer.
+def check_free_flyer(model: pin.Model) -> None:
+    """Raise unless the first joint of ``model`` is a free flyer; other trees may stand beside it.
 
-    A second tree rooted in the world, such as an object beside the robot, would count as part of
-    the robot: its mass, and forces on its joints as torques.
+    For functions that are right for robot and objects as one system.
     """
     if not has_floating_base(model):
         kind = model.joints[1].shortname() if model.njoints > 1 else "no joint at all"
@@ -28,12 +27,42 @@ def check_floating_base(model: pin.Model) -> None:
             f"model '{model.name}' has a fixed base (its first joint is {kind}); build it with "
             "pinocchio.JointModelFreeFlyer() as root joint"
         )
+
+
+def check_floating_base(model: pin.Model) -> None:
+    """Raise unless ``model`` is one tree that hangs from a free flyer.
+
+    A second tree rooted in the world, such as an object beside the robot, would count as part of
+    the robot: its mass, and forces on its joints as torques.
+    """
+    check_free_flyer(model)
     if len(model.children[0]) != 1:
         raise InputError(
             f"joint '{model.names[int(model.children[0][1])]}' of model '{model.name}' is attached "
             "to the world; every joint must descend from the free flyer, so build a model of the "
             "robot alone"
         )
+
+
+def check_fixed_base(model: pin.Model) -> None:
+    """Raise if anything in ``model`` floats: each of its velocities must have a motor."""
+    if "JointModelFreeFlyer" in (joint.shortname() for joint in model.joints):
+        raise InputError(
+            f"model '{model.name}' has a floating base or a free object, on which no torque acts; "
+            "use floating_base_torques() or a fixed-base model of the robot alone"
+        )
+
+
+def velocities_without_motor(model: pin.Model) -> int:
+    """How many velocities come before the joints': six of one floating robot, none on a fixed base.
+
+    Either kind is refused with a free object beside it, on which no motor acts.
+    """
+    if has_floating_base(model):
+        check_floating_base(model)
+        return 6
+    check_fixed_base(model)
+    return 0
 
 
 def check_vector(name: str, value: ArrayLike, size: int) -> Array:
@@ -48,8 +77,20 @@ def check_vector(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def check_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """Checked ``(q, v)`` of a floating-base model."""
+    """Checked ``(q, v)`` of a floating-base model that is one tree."""
     check_floating_base(model)
+    return _check_positions_and_velocities(model, q, v)
+
+
+def check_free_flyer_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """Checked ``(q, v)`` of a model whose first joint is a free flyer, whatever stands beside."""
+    check_free_flyer(model)
+    return _check_positions_and_velocities(model, q, v)
+
+
+def _check_positions_and_velocities(
+    model: pin.Model, q: ArrayLike, v: ArrayLike
+) -> tuple[Array, Array]:
     q = check_vector("q", q, model.nq)
     v = check_vector("v", v, model.nv)
     norm = float(np.linalg.norm(q[3:7]))

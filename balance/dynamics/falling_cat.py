@@ -16,7 +16,11 @@ from numpy.typing import ArrayLike
 
 from balance.dynamics.centroidal_frame import ShapePath
 from balance.dynamics.checks import Array
-from balance.dynamics.connection import mechanical_connection, shape_configuration
+from balance.dynamics.connection import (
+    check_one_dof_joints,
+    mechanical_connection,
+    shape_configuration,
+)
 from balance.dynamics.holonomy import turn_without_momentum
 from balance.dynamics.lagrange_poincare import lagrange_poincare
 from balance.errors import InputError
@@ -110,6 +114,7 @@ def torques_without_momentum(
     ``duration`` seconds.  Without momentum the joint rows of the Lagrange-Poincare equations
     contain the shape alone, so the torques need neither the pose of the base nor a simulation.
     """
+    check_one_dof_joints(model)
     data = pin.Data(model)
 
     def torques(t: float) -> Array:

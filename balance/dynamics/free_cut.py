@@ -14,7 +14,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
-from balance.dynamics.checks import Array, check_vector, has_floating_base, jacobian_rows
+from balance.dynamics.checks import Array, check_vector, jacobian_rows, velocities_without_motor
 from balance.dynamics.projected_newton_euler import link_motion, momentum_rates
 from balance.errors import SingularityError
 from balance.rotations import skew
@@ -45,8 +45,8 @@ def free_cut_dynamics(model: pin.Model, q: ArrayLike, v: ArrayLike, torques: Arr
     Differs: rotor inertias (``model.armature``) take their share of a motor's torque, as in
     Pinocchio.
     """
+    first = velocities_without_motor(model)
     q, v = check_vector("q", q, model.nq), check_vector("v", v, model.nv)
-    first = 6 if has_floating_base(model) else 0
     tau = np.concatenate([np.zeros(first), check_vector("torques", torques, model.nv - first)])
     links = link_motion(model, q, v)
     data = model.createData()

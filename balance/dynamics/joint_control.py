@@ -14,7 +14,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from balance.dynamics.checks import Array, check_vector, has_floating_base, symmetrise
+from balance.dynamics.checks import (
+    Array,
+    check_fixed_base,
+    check_vector,
+    symmetrise,
+    velocities_without_motor,
+)
 from balance.dynamics.constraints import Contact, contact_drift, contact_jacobian
 from balance.dynamics.differential_kinematics import Task, prioritised_velocity
 from balance.dynamics.floating_base_inverse_dynamics import floating_base_torques
@@ -71,13 +77,13 @@ def joint_feedback(
     Differs: q* - q is the difference on the configuration manifold, which for joints that turn
     without end is the shortest way, and for others the plain difference.
     """
+    first = velocities_without_motor(model)
     q, v = check_vector("q", q, model.nq), check_vector("v", v, model.nv)
     q_wanted = check_vector("q of the reference", reference.q, model.nq)
     still = np.zeros(model.nv)
     v_wanted = (
         still if reference.v is None else check_vector("v of the reference", reference.v, model.nv)
     )
-    first = 6 if has_floating_base(model) else 0
     error = pin.difference(model, q, q_wanted)[first:]
     return _gains("k_p", k_p, error) * error + _gains("k_d", k_d, error) * (v_wanted - v)[first:]
 
@@ -88,8 +94,9 @@ def gravity_torques(model: pin.Model, q: ArrayLike, contacts: Sequence[Contact] 
     A fixed base needs no ``contacts``.  On a floating base these are the least torques with which
     the contacts bear the weight, (3.99) with dv/dt = 0.
     """
+    on_fixed_base = velocities_without_motor(model) == 0
     q = check_vector("q", q, model.nq)
-    if not has_floating_base(model):
+    if on_fixed_base:
         _refuse_contacts(model, contacts)
         return np.array(pin.computeGeneralizedGravity(model, model.createData(), q))
     still = np.zeros(model.nv)
@@ -124,8 +131,9 @@ def inverse_dynamics_torques(
     On a floating base ``joint_acceleration`` (nj,) is met as well as resting contacts allow, which
     is exactly for as many joints as they leave free: the base follows from them (2.260).
     """
+    on_fixed_base = velocities_without_motor(model) == 0
     q, v = check_vector("q", q, model.nq), check_vector("v", v, model.nv)
-    if not has_floating_base(model):
+    if on_fixed_base:
         _refuse_contacts(model, contacts)
         wanted = check_vector("joint_acceleration", joint_acceleration, model.nv)
         return np.array(pin.rnea(model, model.createData(), q, v, wanted))
@@ -144,12 +152,8 @@ def inverse_dynamics_tasks(
     The equation of motion first, the wanted acceleration second: prioritised least squares on them
     is inverse dynamics, with tau = M ddq* + b + g.  No contacts, so x has no forces.
     """
+    check_fixed_base(model)
     q, v = check_vector("q", q, model.nq), check_vector("v", v, model.nv)
-    if has_floating_base(model):
-        raise InputError(
-            f"model '{model.name}' has a floating base; example 3.10.1 is for a fixed one, use "
-            "floating_base_torques()"
-        )
     wanted = check_vector("joint_acceleration", joint_acceleration, model.nv)
     M = symmetrise(pin.crba(model, model.createData(), q))
     h = np.array(pin.nonLinearEffects(model, model.createData(), q, v))

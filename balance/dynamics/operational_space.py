@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from balance.dynamics.checks import (
     Array,
+    check_fixed_base,
     check_vector,
     frame_id,
     jacobian_rows,
@@ -90,7 +91,8 @@ def end_effector_dynamics(
     ``rows`` are the directions of the task, such as ``("x", "z")`` for the position of an arm in
     the x-z plane; it may have no more of them than the arm can move in.
     """
-    q, v = _check_fixed_base_state(model, q, v)
+    check_fixed_base(model)
+    q, v = check_vector("q", q, model.nq), check_vector("v", v, model.nv)
     chosen = check_rows(rows)
     index, axes, data = frame_id(model, frame), pin.LOCAL_WORLD_ALIGNED, model.createData()
     pin.computeJointJacobians(model, data, q)
@@ -228,12 +230,3 @@ def _ranks_elsewhere(model: pin.Model, q: Array, frame: str, chosen: list[int]) 
     )
     jacobians = (pin.computeFrameJacobian(model, data, p, index, axes) for p in postures)
     return [jacobian_rank(jacobian_rows(J)[chosen]).rank for J in jacobians]
-
-
-def _check_fixed_base_state(model: pin.Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    if "JointModelFreeFlyer" in (joint.shortname() for joint in model.joints):
-        raise InputError(
-            f"model '{model.name}' has a floating base or a free object, on which no torque acts; "
-            "use floating_base_torques() or a fixed-base model of the robot alone"
-        )
-    return check_vector("q", q, model.nq), check_vector("v", v, model.nv)

@@ -53,6 +53,7 @@ def shape_frame_derivative(
 
     A central difference of fourth order with ``step`` (rad or m) of frames with ``tolerance``.
     """
+    check_one_dof_joints(model)
     s = check_vector("s", s, model.nv - 6)
     u = check_vector("direction", direction, model.nv - 6)
     here = shape_frame(model, s, tolerance=tolerance).inverse()
@@ -92,6 +93,7 @@ def integrability_defect(model: pin.Model, s: ArrayLike, tolerance: float = 1e-1
 
 def frame_equation_residual(model: pin.Model, s: ArrayLike) -> float:
     """Largest entry of dF/ds_i F^-1 - a_i over all joints, by differences: the check (23)."""
+    check_one_dof_joints(model)
     s = check_vector("s", s, model.nv - 6)
     columns = mechanical_connection(model, s).connection.T
     slopes = [shape_frame_derivative(model, s, u) for u in np.eye(len(s))]

@@ -52,7 +52,8 @@ def accelerated(robot: Robot, q: Array, v: Array, wrenches: Array) -> tuple[Arra
     support = Support(robot)
     support.update(q, v)
     dynamics = InverseDynamics(support, FREQUENCY_HZ, DAMPING_RATIO)
-    return dynamics.acceleration(q, v, wrenches), dynamics.torques(q, v, wrenches)
+    stacked = wrenches.ravel()
+    return dynamics.acceleration(q, v, stacked), dynamics.torques(q, v, stacked)
 
 
 def some_wrenches(robot: Robot, rng: np.random.Generator) -> Array:

@@ -111,6 +111,26 @@ def test_ball_joints_and_a_free_object_move_as_aba_says(chart: str) -> None:
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("kind", [pin.JointModelRX, pin.JointModelPZ, pin.JointModelSpherical])
+def test_what_hangs_from_the_world_by_another_joint_moves_as_aba_says(kind: type) -> None:
+    """A door, a lift or a lamp beside the robot: its weight is not carried by any free flyer."""
+    model = make_tree()
+    place = pin.SE3(pin.exp3(np.array([0.4, -0.3, 0.2])), np.array([1.0, 0.2, 0.3]))
+    door = model.addJoint(0, kind(), place, "door")
+    handle = model.addJoint(door, pin.JointModelRY(), place, "handle")
+    for joint in (door, handle):
+        model.appendBodyToJoint(joint, pin.Inertia.FromBox(3.0, 0.2, 0.3, 0.4), place)
+    rng = np.random.default_rng(9)
+    q = pin.integrate(model, pin.neutral(model), 0.7 * rng.normal(size=model.nv))
+    v, torques = rng.normal(size=model.nv), rng.normal(size=model.nv - 6)
+    expected = pin.aba(model, model.createData(), q, v, np.concatenate([np.zeros(6), torques]))
+    state = chart_from_pinocchio(model, "quaternion", q, v)
+    applied = applied_force(model, "quaternion", state[0], torques)
+    qddot = projected_acceleration(gauss_dynamics(model, "quaternion", *state), applied)
+    found = pinocchio_acceleration(model, "quaternion", *state, qddot)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+
+
 @EVERY_CHART
 def test_states_with_ball_joints_pass_between_the_chart_and_pinocchio(chart: str) -> None:
     sample = doll_sample(chart, 5)

@@ -9,8 +9,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from balance.dynamics.checks import Array
-from balance.dynamics.gauss.jacobians import body_jacobians
-from balance.dynamics.gauss.joints import Kind
+from balance.dynamics.gauss.jacobians import body_jacobians, carried_by_base
 from balance.dynamics.gauss.state import ChartState, chart_state
 from balance.rotations import skew
 
@@ -26,7 +25,8 @@ class GaussDynamics:
     ``A`` (n, n): projector that removes the multipliers, A C^T = 0; Bouyarmane2012 (34).
     ``C`` (c, n): rows of the constraint on qdd, Bouyarmane2012 (30); q^T S^T S for quaternions.
     ``constraint_bias`` (c,): the term of (30) without qdd.
-    ``gravity`` (n,): M (g, 0, 0), the gravity force of (24), with g for each free object too.
+    ``gravity`` (n,): M (g, 0, 0), the gravity force of (24), and that of whatever the base does not
+    carry.
     """
 
     chart: str
@@ -46,8 +46,8 @@ def gauss_dynamics(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) 
     ``balance.rotations.CHARTS``; ``q`` and ``qdot`` are ordered as in
     ``balance.dynamics.gauss.state``, and ``chart_from_pinocchio`` makes them.
 
-    ``model`` may have ball joints (``JointModelSpherical``), and further free flyers on the world:
-    objects, which the robot moves by contact forces alone (Bouyarmane2012 VII).
+    ``model`` may have ball joints (``JointModelSpherical``), and further trees on the world: free
+    objects, which the robot moves by contact forces alone (Bouyarmane2012 VII), or a door.
 
     Differs: rotor inertias (``model.armature``) are added to the diagonal of M, so that the result
     is that of Pinocchio; the paper has none.  The inertia about the centre of mass is stored in the
@@ -57,10 +57,18 @@ def gauss_dynamics(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) 
     M, N = _inertia_and_velocity_matrices(state)
     C, bias = chart_constraint(state)
     gravity = M[:, :3] @ model.gravity.linear
-    for part in () if state.rate_map is None else state.parts:
-        if part.kind is Kind.FREE and model.parents[part.joint] == 0:
-            gravity += M[:, part.own.start : part.own.start + 3] @ model.gravity.linear
+    if len(model.children[0]) > 1:
+        gravity += _weight_beside_the_base(state)
     return GaussDynamics(chart, state.qdot, M, N, _projector(C, state.q), C, bias, gravity)
+
+
+def _weight_beside_the_base(state: ChartState) -> Array:
+    """Gravity of all bodies that the base does not carry, the sum of J_t^T m g of (24)."""
+    model = state.model
+    bodies = [k for k in range(1, model.njoints) if not carried_by_base(model)[k]]
+    centres = np.stack([model.inertias[k].lever for k in bodies])
+    weights = np.stack([model.inertias[k].mass * model.gravity.linear for k in bodies])
+    return np.einsum("kin,ki->n", body_jacobians(state, bodies, centres).J_t, weights)
 
 
 def chart_constraint(state: ChartState) -> tuple[Array, Array]:

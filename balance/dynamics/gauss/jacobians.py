@@ -41,7 +41,7 @@ def body_jacobians(state: ChartState, bodies: Sequence[int], points: Array) -> B
     R = np.stack([data.oMi[k].rotation for k in bodies])
     arms = np.stack([data.oMi[k].act(p) for k, p in zip(bodies, points, strict=True)])
     supports = _supporting_joints(state.model)[np.asarray(bodies)][:, None, :]
-    on_base = _carried_by_base(state.model)[np.asarray(bodies)][:, None, None]
+    on_base = carried_by_base(state.model)[np.asarray(bodies)][:, None, None]
     hat_t = supports * (data.J[:3, 6:] - skew(arms) @ data.J[3:, 6:])
     hat_r = supports * data.J[3:, 6:]
     to_v = state.rate_map
@@ -61,6 +61,15 @@ def body_jacobians(state: ChartState, bodies: Sequence[int], points: Array) -> B
     J_r_W_dot = _assemble(np.zeros((3, 3)), on_base * state.J_omega_dot, hat_r_dot)
     R_T = np.swapaxes(R, 1, 2)
     return BodyJacobians(J_t, J_t_dot, R_T @ J_r_W, R_T @ (J_r_W_dot - skew(omega_W) @ J_r_W), R)
+
+
+def carried_by_base(model: pin.Model) -> Array:
+    """One for each body of the robot on the base, zero for those of anything beside it."""
+    carried = np.zeros(model.njoints)
+    carried[1] = 1.0
+    for k, parent in enumerate(list(model.parents)[2:], start=2):
+        carried[k] = carried[parent]
+    return carried
 
 
 def _articulated_kinematics(state: ChartState) -> pin.Data:
@@ -84,15 +93,6 @@ def _supporting_joints(model: pin.Model) -> NDArray[np.bool_]:
             supports[k] = supports[parent]
             supports[k, idx_v - 6 : idx_v - 6 + nv] = True
     return supports
-
-
-def _carried_by_base(model: pin.Model) -> Array:
-    """One for each body of the robot on the base, zero for those of an object beside it."""
-    carried = np.zeros(model.njoints)
-    carried[1] = 1.0
-    for k, parent in enumerate(list(model.parents)[2:], start=2):
-        carried[k] = carried[parent]
-    return carried
 
 
 def _assemble(by_position: Array, by_rotation: Array, by_joints: Array) -> Array:

@@ -16,7 +16,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from balance.dynamics.checks import Array, check_floating_base, check_state, check_vector
+from balance.dynamics.checks import (
+    Array,
+    check_free_flyer,
+    check_free_flyer_state,
+    check_vector,
+)
 from balance.dynamics.gauss.joints import (
     JointPart,
     chart_of_joints,
@@ -86,7 +91,7 @@ class ChartState:
 def chart_state(model: pin.Model, chart: str, q: ArrayLike, qdot: ArrayLike) -> ChartState:
     """Checked state of ``model`` in ``chart``, with J of Bouyarmane2012 (10) and its rate."""
     coordinates = get_chart(chart)
-    check_floating_base(model)
+    check_free_flyer(model)
     parts = () if is_plain(model) else joint_parts(model, coordinates)
     size = parts[-1].own.stop if parts else coordinates.size + model.nv - 3
     q, qdot = check_vector("q", q, size).copy(), check_vector("qdot", qdot, size).copy()
@@ -115,7 +120,7 @@ def chart_from_pinocchio(
 ) -> tuple[Array, Array]:
     """(q, qdot) in ``chart`` of Pinocchio's (q, v)."""
     coordinates = get_chart(chart)
-    q, v = check_state(model, q, v)
+    q, v = check_free_flyer_state(model, q, v)
     R, x_0 = to_world(model, 1, _base_rotation(q), q[:3])
     theta = coordinates.from_matrix(R)
     theta_dot = coordinates.inverse_rate_map(theta) @ (R @ v[3:6])
