@@ -48,11 +48,12 @@ def assert_same(actual: Array, expected: Array, tolerance: float = SAME) -> None
 
 
 def accelerated(robot: Robot, q: Array, v: Array, wrenches: Array) -> tuple[Array, Array]:
-    """Acceleration (nv,) and torques (nj,) that the inverse dynamics finds for ``wrenches``."""
+    """Acceleration (nv,) and torques (nj,) that the inverse dynamics finds for wrenches (k, 6)."""
     support = Support(robot)
     here = support.at(q, v)
     dynamics = InverseDynamics(support, FREQUENCY_HZ, DAMPING_RATIO)
-    return dynamics.acceleration(here, wrenches), dynamics.torques(here, wrenches)
+    stacked = wrenches.ravel()
+    return dynamics.acceleration(here, stacked), dynamics.torques(here, stacked)
 
 
 def some_wrenches(robot: Robot, rng: np.random.Generator) -> Array:
