@@ -70,6 +70,14 @@ def wrench_at_com(robot: Robot, q: Array, wrenches: Array) -> Array:
     return np.array(total.vector)
 
 
+def spring_torque(K_R: Array, desired: Array, actual: Array) -> Array:
+    """R_d tau_P (3,) below Garofalo2015 (39), world axes, of quaternions (x, y, z, w)."""
+    R_d = pin.Quaternion(desired).matrix()
+    u = pin.Quaternion(R_d.T @ pin.Quaternion(actual).matrix()).coeffs()
+    eps, delta = (u[:3], u[3]) if u[3] >= 0.0 else (-u[:3], -u[3])
+    return np.asarray(R_d @ (-2.0 * (delta * K_R @ eps + np.cross(eps, K_R @ eps))))
+
+
 def moved(robot: Robot, size: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """A state that is off the nominal one by up to ``size`` in m, rad, m/s and rad/s."""
     model = robot.model

@@ -14,6 +14,7 @@ from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.priorities import Hierarchy, Level
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.whole_body import BodyView
 from balance.control.qp import QPStatus
 from balance.robots import Robot
 
@@ -74,12 +75,12 @@ class HierarchicalController(TaskLaw):
         *parts, self._rest = self.tasks.slices
         self._parts = dict(zip(motion, parts, strict=True))
 
-    def solve(self, desired: Desired) -> Answer | None:
-        """The solution of all levels at the current state of ``self.body``."""
+    def solve(self, here: BodyView, desired: Desired) -> Answer | None:
+        """The solution of all levels at the state of ``here``."""
         free = FreeMotion(
-            self.body.equations(), self.force_metric, hold_contacts=self.holds_contacts
+            self.equations(here), self.force_metric, hold_contacts=self.holds_contacts
         )
-        levels = self._levels(free, desired)
+        levels = self._levels(here, free, desired)
         hierarchy = Hierarchy(levels, free.n_x)
         torques, wrenches = free.forces(hierarchy.project())
         margins = self.limits.margins(wrenches, torques)
@@ -90,7 +91,7 @@ class HierarchicalController(TaskLaw):
             return Answer(*free.forces(x), wrenches) if status is QPStatus.SOLVED else None
         if margins[: self.limits.n_cone_rows].min() >= 0.0:
             return Answer(torques, wrenches, wrenches)
-        nearest = self.distribution.solve(self.body.G, self.body.G.dot(wrenches))
+        nearest = self.distribution.solve(here.G, here.G.dot(wrenches))
         if nearest.status is not QPStatus.SOLVED:
             return None
         projected = nearest.stacked
@@ -98,10 +99,10 @@ class HierarchicalController(TaskLaw):
         x = Hierarchy([held, *levels], free.n_x).project()
         return Answer(free.forces(x)[0], projected, wrenches)
 
-    def _levels(self, free: FreeMotion, desired: Desired) -> list[Level]:
+    def _levels(self, here: BodyView, free: FreeMotion, desired: Desired) -> list[Level]:
         """The priorities below the first, then the rest, as conditions on x."""
-        equations = self.body.equations()
-        rows, values = self.tasks.evaluate(self.body, desired)
+        equations = self.equations(here)
+        rows, values = self.tasks.evaluate(here, desired)
         B, c = free.on_accelerations(equations, rows, values)
         B = np.concatenate([B, np.zeros((len(B), free.n_z))], axis=1)
         parts = {name: (B[part], c[part]) for name, part in self._parts.items()}

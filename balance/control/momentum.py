@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
-from balance.control.parts.desired_momentum import desired_angular_momentum_rate
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.inverse_dynamics import InverseDynamics
-from balance.control.parts.setpoints import Desired
+from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
+from balance.control.parts.support import SupportView
 from balance.control.parts.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -23,25 +23,40 @@ Array = NDArray[np.float64]
 class MomentumController(WrenchLaw):
     """Holds the CoM and the base's orientation, and brings the momentum to rest.
 
-    The wanted wrench at the CoM is
+    With x the CoM, h = (p, l) the momentum about it and R_B the base's orientation, a step is
 
-        w_CoM = [m g e_z - K_P (x - x_d) - K_D (p - p_d);  R_d tau_P - D (l - l_d)],
+        w_CoM = [m g e_z - K_P (x - x_d);  R_d tau_P]                                     (39)
+        tau_P = -2 (delta K_R eps + eps x K_R eps),   (delta, eps) the quaternion of R_d^T R_B
+        sum_i J_ib_bar^T w_i = Lambda_h (w_CoM - diag(K_D, D) h),   every w_i in its cone   (38)
+        tau = -sum_i J_iq_bar^T w_i
 
-    the wrench QP finds contact wrenches w_i that add up to it, and the torques are
-    tau = -sum_i J_iq_bar^T w_i plus a joint impedance for arms, waist and neck.
+    and a joint impedance for arms, waist and neck.  (38) and (39) are :meth:`wanted_wrench`, the
+    contact wrenches w_i come from the QP of :mod:`balance.control.qp.wrenches`, the torques from
+    :meth:`~WrenchLaw.torques` with :meth:`rigid_acceleration`.  ``WrenchLaw.attempt`` calls these
+    one after the other.
 
-    Differs: (38) has Lambda_h on both sides once J_ib_bar^T w_i = Lambda_h G_i w_i is used, so it
-    cancels, and the QP works on the plain sum of wrenches at the CoM.  No mass matrix is needed:
-    with A = [A_b A_q] and total wrench w at the CoM,
+    Neither M nor its inverse is needed.  Were the joints locked, momentum h would mean the velocity
+    Lambda_h h of one rigid body, Lambda_h = diag(1/m, 1/m, 1/m, I_l^-1) with the locked inertia
+    I_l, and contact i would move at G_i^T times that, G_i being what carries its wrench to the CoM.
+    So J_ib_bar = G_i^T Lambda_h: Lambda_h stands on both sides of (38) and cancels, and the QP
+    works on the plain sum of wrenches,
 
-        tau = -(sum_i J_iq^T w_i - A_q^T Lambda_h w),   Lambda_h = diag(1/m, 1/m, 1/m, I_l^-1),
+        sum_i G_i w_i = w_CoM - diag(K_D, D) h.
 
-    where I_l is the locked inertia about the CoM.
+    With h = A_b v_b + A_q dq the joints move contacts at J_iq_bar = J_iq - G_i^T Lambda_h A_q at
+    constant momentum, (33), hence
 
-    The tracking form (``tracking: true``), which the paper names as future work, adds the rate of
-    the desired momentum (p_d, l_d) = (m dx_d/dt, I_l omega_d) to w_CoM and takes the torques from
-    the full joint rows of (25).  While the contacts hold they bear exactly the wrenches w_i, as far
-    as the joints can hold them (:mod:`balance.control.parts.inverse_dynamics`), hence
+        tau = -sum_i J_iq^T w_i + A_q^T Lambda_h sum_i G_i w_i.
+
+    Differs: (39) as printed subtracts tau_P, which would push away from the desired orientation;
+    here it is added.  R_d turns it from the axes of the desired frame to those of the world.  For a
+    setpoint that moves, momenta count from (p_d, l_d) = (m dx_d/dt, I_l omega_d), and dp_d/dt is
+    added; the paper has a fixed one.
+
+    The tracking form (``tracking: true``), which the paper names as future work, adds dl_d/dt too
+    and takes the torques from the full joint rows of (25).  While the contacts hold they bear
+    exactly the wrenches w_i, as far as the joints can hold them
+    (:mod:`balance.control.parts.inverse_dynamics`), hence
 
         m d^2e/dt^2 + m K_D de/dt + K_P e = 0   with   e = x - x_d,
 
@@ -69,29 +84,32 @@ class MomentumController(WrenchLaw):
         self._data = robot.model.createData()
         self._feedback = Feedback(self.K_P, self.K_D, self.K_R, self.D, self.support.weight)
 
-    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
-        """The right side of (38), without Lambda_h."""
-        support = self.support
-        wanted = self._feedback.wrench(desired, support.com, support.momentum, q[3:7])
+    def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
+        """(39) less the dampers of (38), without Lambda_h:
+
+        [m g e_z - K_P (x - x_d) - K_D (p - p_d) + dp_d/dt;
+         R_d tau_P               - D (l - l_d)   + dl_d/dt (tracking form only)].
+        """
+        # At rest p_d = l_d = 0, and all of it is one product with (x, p, l, products of the
+        # base's quaternion): see Feedback.
+        wanted = self._feedback.wrench(desired, here.com, here.momentum, here.q[3:7])
         if desired.moving:
-            mass, inertia = support.mass, support.locked_inertia
-            wanted[:3] += self.K_D.dot(mass * desired.com_velocity)
-            wanted[:3] += mass * desired.com_acceleration
-            wanted[3:] += self.D.dot(inertia.dot(desired.angular_velocity))
+            mass, inertia = here.mass, here.locked_inertia
+            wanted[:3] += self.K_D.dot(mass * desired.com_velocity)  # K_D p_d
+            wanted[:3] += mass * desired.com_acceleration  # dp_d/dt
+            wanted[3:] += self.D.dot(inertia.dot(desired.angular_velocity))  # D l_d
             if self._inverse_dynamics is not None:
-                wanted[3:] += desired_angular_momentum_rate(
-                    self.robot.model, self._data, q, v, desired
-                )
+                wanted[3:] += desired_angular_momentum_rate(self._data, here, desired)  # dl_d/dt
         return wanted
 
-    def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
-        """Joint torques; in the tracking form all joint rows of (25), posture included."""
-        if self._inverse_dynamics is not None:
-            return self._inverse_dynamics.torques(q, v, wrenches)
-        return super().torques(wrenches, total, q, v)
+    def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
+        """Lambda_h sum_i G_i w_i (6,): how ``total`` would accelerate the robot, joints locked."""
+        acceleration = total / here.mass
+        acceleration[3:] = dposv(here.locked_inertia, total[3:])[1]
+        return acceleration
 
-    def carried(self, total: Array) -> Array:
-        """Lambda_h times the sum of the wrenches (6,)."""
-        carried = total / self.support.mass
-        carried[3:] = dposv(self.support.locked_inertia, total[3:])[1]
-        return carried
+    def torques(self, here: SupportView, wrenches: Array, total: Array) -> Array:
+        """tau = -sum_i J_iq_bar^T w_i and posture; in the tracking form all joint rows of (25)."""
+        if self._inverse_dynamics is not None:
+            return self._inverse_dynamics.torques(here, wrenches)
+        return super().torques(here, wrenches, total)

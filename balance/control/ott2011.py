@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig
 from balance.control.parts.feedback import Feedback
+from balance.control.parts.gains import velocity_gains
 from balance.control.parts.setpoints import Desired
-from balance.control.parts.velocity_feedback import velocity_gains
+from balance.control.parts.support import SupportView
 from balance.control.parts.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -44,19 +45,19 @@ class OttController(WrenchLaw):
         self._rates = np.zeros(6)
         self._share = np.repeat([1.0 / robot.mass, 0.0], 3)
 
-    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
-        """The right side of (36)."""
-        support, rates = self.support, self._rates
-        np.divide(support.momentum[:3], support.mass, out=rates[:3])
-        rates[3:] = support.R_WB.dot(v[3:6])
-        wanted = self._feedback.wrench(desired, support.com, rates, q[3:7])
+    def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
+        """The right side of (36), K_D dx_d/dt + m d2x_d/dt2 and D omega_d added."""
+        rates = self._rates
+        np.divide(here.momentum[:3], here.mass, out=rates[:3])  # dx/dt
+        rates[3:] = here.R_WB.dot(here.v[3:6])  # omega
+        wanted = self._feedback.wrench(desired, here.com, rates, here.q[3:7])
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
-            wanted[:3] += support.mass * desired.com_acceleration
+            wanted[:3] += here.mass * desired.com_acceleration
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
         return wanted
 
-    def carried(self, total: Array) -> Array:
+    def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
         """The contact forces over the mass (6,): tau = -sum_i J_iq_breve^T w_i of (35).
 
         At constant velocity of the CoM and constant angular velocity of the base, a moving joint

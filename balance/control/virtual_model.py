@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig
 from balance.control.parts.feedback import Feedback
+from balance.control.parts.gains import velocity_gains
 from balance.control.parts.setpoints import Desired
-from balance.control.parts.velocity_feedback import velocity_gains
+from balance.control.parts.support import SupportView
 from balance.control.parts.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -53,21 +54,21 @@ class VirtualModelController(WrenchLaw):
         self._at_point = np.eye(6)
         self._at_point[:3, 3:] = -pin.skew(self.p_BP)
 
-    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
+    def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
         """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
-        support = self.support
-        np.dot(self._at_point, v[:6], out=self._base_rates)
-        np.dot(self._in_base, support.R_WB.T, out=self._in_world)
+        q = here.q
+        np.dot(self._at_point, here.v[:6], out=self._base_rates)
+        np.dot(self._in_base, here.R_WB.T, out=self._in_world)
         point = q[:3] + self._in_world[2]
         wanted = self._feedback.wrench(desired, point, self._rates, q[3:7])
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
-        wanted[3:] += pin.skew(point - support.com).dot(wanted[:3])
-        wanted[:3] += support.weight
+        wanted[3:] += pin.skew(point - here.com).dot(wanted[:3])
+        wanted[:3] += self.support.weight
         return wanted
 
-    def carried(self, total: Array) -> Array:
+    def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
         """Gravity (6,): tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
 
         The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no

@@ -15,7 +15,7 @@ from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
-from balance.control.parts.whole_body import MotionEquations
+from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
 
@@ -62,18 +62,18 @@ class WholeBodyController(TaskLaw):
         # Small even against a task's smallest weight: no motion is given up for an even share.
         self._force_weight = law.qp.regularisation**2 * self.force_metric
 
-    def equations(self) -> tuple[MotionEquations, Array]:
-        """The equations of motion of the chosen form, and the weights of its forces."""
+    def formulation(self, here: BodyView) -> tuple[MotionEquations, Array]:
+        """The equations of motion in the chosen form, and the weights of its forces."""
         if self.form == "plain":
-            return self.body.equations(), self._force_weight
-        equations = quaternion_equations(self.body)
+            return self.equations(here), self._force_weight
+        equations = quaternion_equations(here)
         # A multiplier of the chart follows from the motion: its weight does not matter.
         multipliers = np.ones(len(equations.J) - len(self._force_weight))
         return equations, np.concatenate([self._force_weight, multipliers])
 
-    def solve(self, desired: Desired) -> Answer | None:
+    def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
-        free, H_y, g_y = self._cost(desired)
+        free, H_y, g_y = self._cost(here, desired)
         x = np.zeros(free.n_x)
         y = minimiser(H_y, g_y)
         if y is None:
@@ -88,15 +88,15 @@ class WholeBodyController(TaskLaw):
             return None
         return Answer(*self._forces(free, solution.x), wrenches)
 
-    def program(self, desired: Desired) -> QuadraticProgram:
-        """The program with all its limits at the current state of ``self.body``."""
-        return self._limited(*self._cost(desired))
+    def program(self, here: BodyView, desired: Desired) -> QuadraticProgram:
+        """The program with all its limits at the state of ``here``."""
+        return self._limited(*self._cost(here, desired))
 
-    def _cost(self, desired: Desired) -> tuple[FreeMotion, Array, Array]:
+    def _cost(self, here: BodyView, desired: Desired) -> tuple[FreeMotion, Array, Array]:
         """What is free to choose, and the cost 1/2 y^T H_y y - g_y^T y of its motion."""
-        equations, force_weight = self.equations()
+        equations, force_weight = self.formulation(here)
         free = FreeMotion(equations, force_weight)
-        rows, values = self.tasks.evaluate(self.body, desired)
+        rows, values = self.tasks.evaluate(here, desired)
         B, c = free.on_accelerations(equations, rows, values)
         return free, B.T.dot(B), c.dot(B)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from balance.config import load_config
 from balance.control.capture import TURN, CaptureController
-from balance.control.capture.limits import LOOKAHEAD_S, MARGIN_RAD, STRONGEST, JointLimits
 from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.limits import LOOKAHEAD_S, MARGIN_RAD, STRONGEST, JointLimits
 from balance.errors import ConfigError
 from balance.experiment import run
 from balance.recordings.metrics import ankle_limit, support_reach
@@ -132,8 +132,8 @@ def test_small_errors_need_no_lean(toro: Robot, controller: CaptureController) -
     q = toro.standing_posture(
         com_xy=toro.com()[:2] + np.array([0.01, 0.02]), base_height=toro.q_nominal[2]
     )
-    controller.body.update(q, np.zeros(toro.model.nv))
-    plan = controller.plan(controller.path.at(0.0))
+    here = controller.body.at(q, np.zeros(toro.model.nv))
+    plan = controller.plan(here, controller.path.at(0.0))
     assert np.abs(plan.lean).max() < 1e-6 * controller.weight
     expected = -controller.stiffness[:2, :2] @ (toro.com(q) - toro.com())[:2]
     np.testing.assert_allclose(plan.hold[:2], expected, rtol=1e-6)
@@ -148,8 +148,8 @@ def test_beyond_the_edge_the_body_leans_to_the_side_of_the_fall(
     speed = 1.3 * ankle_limit(toro, direction) / toro.mass
     v = np.zeros(toro.model.nv)
     v[:3] = pin.Quaternion(toro.q_nominal[3:7]).matrix().T @ (speed * direction)
-    controller.body.update(toro.q_nominal, v)
-    plan = controller.plan(controller.path.at(0.0))
+    here = controller.body.at(toro.q_nominal, v)
+    plan = controller.plan(here, controller.path.at(0.0))
     cmp_shift = TURN @ plan.lean[3:5] / controller.weight
     assert cmp_shift @ direction[:2] > 0.02
     np.testing.assert_allclose(
@@ -165,9 +165,9 @@ def test_joint_bounds_stop_a_joint_before_its_end(toro: Robot) -> None:
     q, v = moved(toro, 0.02, rng)
     knee = toro.joint_names.index("left_knee")
     q[7 + knee], v[6 + knee] = 0.1, -1.5
-    controller.body.update(q, on_contacts(toro, q, v))
-    free = FreeMotion(controller.body.equations(), np.ones(12))
-    rates = controller.body.v[6:]
+    here = controller.body.at(q, on_contacts(toro, q, v))
+    free = FreeMotion(here.equations(), np.ones(12))
+    rates = here.v[6:]
     C, d = JointLimits(toro).rows(free, q[7:], rates)
     x = rng.normal(size=free.n_x)
     acceleration = (free.a_0 + free.Z @ x[: free.n_y])[6:]

@@ -24,23 +24,24 @@ Draw = Callable[[Robot, np.random.Generator], tuple[Array, Array]]
 RATE = 60.0
 
 
-def damper_wrenches(
-    support: Support, v: Array, normal_forces: Array, damping: ContactDamping | None = None
+def contact_wrenches(
+    robot: Robot, q: Array, v: Array, normal_forces: Array, *, back: float = 0.0
 ) -> Array:
-    """Wrenches (k, 6) of the dampers on contacts that the law loads with these forces."""
+    """Wrenches (k, 6) of dampers and springs on contacts that the law loads with these forces."""
+    support = Support(robot)
     asked = np.zeros((len(normal_forces), 6))
     asked[:, 2] = normal_forces
-    driven = (damping or ContactDamping(support, RATE)).driven(asked.ravel(), v)
+    damping = ContactDamping(support, RATE, back)
+    driven = damping.driven(support.at(q, v), asked.ravel())
     return np.asarray(asked - driven.reshape(-1, 6))
 
 
 def test_the_velocity_of_a_contact_is_pinocchios(any_robot: Robot, random_state: Draw) -> None:
     q, v = random_state(any_robot, np.random.default_rng(1))
-    support = Support(any_robot)
-    support.update(q, v)
+    here = Support(any_robot).at(q, v)
     model, data = any_robot.model, any_robot.model.createData()
     pin.forwardKinematics(model, data, q, v)
-    velocities = (support.J_c @ v).reshape(-1, 6)
+    velocities = (here.J_c @ v).reshape(-1, 6)
     for velocity, surface in zip(velocities, any_robot.soles, strict=True):
         expected = surface.placement.actInv(
             pin.getFrameVelocity(model, data, surface.frame_id, pin.LOCAL)
@@ -50,10 +51,9 @@ def test_the_velocity_of_a_contact_is_pinocchios(any_robot: Robot, random_state:
 
 def test_a_free_contact_comes_to_rest_at_the_given_rate(any_robot: Robot) -> None:
     """If the damper acted on the whole free robot, the contact would decelerate at rate * V."""
-    support = Support(any_robot)
     v = 0.3 * np.random.default_rng(2).standard_normal(any_robot.model.nv)
-    support.update(any_robot.q_nominal, v)
-    wrenches = damper_wrenches(support, v, np.zeros(len(any_robot.soles)))
+    q, unloaded = any_robot.q_nominal, np.zeros(len(any_robot.soles))
+    wrenches = contact_wrenches(any_robot, q, v, unloaded)
     model, data = any_robot.model, any_robot.model.createData()
     M = symmetrise(pin.crba(model, data, any_robot.q_nominal))
     pin.computeJointJacobians(model, data, any_robot.q_nominal)
@@ -68,7 +68,6 @@ def test_a_free_contact_comes_to_rest_at_the_given_rate(any_robot: Robot) -> Non
 
 def test_a_standing_contact_feels_nothing(toro: Robot) -> None:
     """Any motion with both soles at rest leaves the dampers without force."""
-    support = Support(toro)
     model, data = toro.model, toro.model.createData()
     pin.computeJointJacobians(model, data, toro.q_nominal)
     pin.updateFramePlacements(model, data)
@@ -77,22 +76,19 @@ def test_a_standing_contact_feels_nothing(toro: Robot) -> None:
     )
     null_space = np.linalg.svd(J)[2][12:]
     v = np.random.default_rng(3).standard_normal(len(null_space)) @ null_space
-    support.update(toro.q_nominal, v)
     assert np.abs(v).max() > 0.1
-    wrenches = damper_wrenches(support, v, np.zeros(2))
+    wrenches = contact_wrenches(toro, toro.q_nominal, v, np.zeros(2))
     np.testing.assert_allclose(wrenches, 0.0, atol=1e-9)
 
 
 def test_only_lightly_loaded_contacts_are_damped(toro: Robot) -> None:
-    support = Support(toro)
-    v = np.random.default_rng(4).standard_normal(toro.model.nv)
-    support.update(toro.q_nominal, v)
+    q, v = toro.q_nominal, np.random.default_rng(4).standard_normal(toro.model.nv)
     firm = toro.mass * 9.81 / 2
-    free = damper_wrenches(support, v, np.zeros(2))
-    mixed = damper_wrenches(support, v, np.array([2.0 * firm, 0.25 * firm]))
+    free = contact_wrenches(toro, q, v, np.zeros(2))
+    mixed = contact_wrenches(toro, q, v, np.array([2.0 * firm, 0.25 * firm]))
     np.testing.assert_allclose(mixed[0], 0.0, atol=0)
     np.testing.assert_allclose(mixed[1], 0.75 * free[1], rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(damper_wrenches(support, v, np.array([firm, 3.0 * firm])), 0.0)
+    np.testing.assert_array_equal(contact_wrenches(toro, q, v, np.array([firm, 3.0 * firm])), 0.0)
 
 
 @pytest.mark.parametrize(("rate", "slips"), [(0.0, True), (RATE, False)])
@@ -114,10 +110,7 @@ def test_the_unloaded_foot_stays_where_it_is(toro: Robot, rate: float, slips: bo
 
 def spring_wrenches(robot: Robot, q: Array, normal_forces: Array) -> Array:
     """Wrenches (k, 6) of critically damped springs at rest in ``q``."""
-    support, v = Support(robot), np.zeros(robot.model.nv)
-    damping = ContactDamping(support, RATE, 1.0)
-    support.update(q, v)
-    return damper_wrenches(support, v, normal_forces, damping)
+    return contact_wrenches(robot, q, np.zeros(robot.model.nv), normal_forces, back=1.0)
 
 
 def nominal_response(robot: Robot, contact: int, wrench: Array) -> Array:

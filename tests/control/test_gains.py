@@ -9,8 +9,8 @@ import pytest
 from balance.config import LAWS, GainsConfig, load_config, parse_config
 from balance.config.laws import DEFAULT_GAINS
 from balance.control.parts.gains import gain_matrices
-from balance.control.parts.posture import PostureImpedance
 from balance.control.parts.support import supporting_joints
+from balance.control.parts.wrench_law import PostureImpedance
 from balance.robots import Robot
 
 TABLE_1 = {
@@ -55,7 +55,7 @@ def test_default_gains_are_the_same_target_on_every_robot(any_robot: Robot) -> N
     np.testing.assert_allclose(np.diag(K_R), expected, rtol=1e-3)  # bases are not quite level
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", LAWS.names())
 def test_every_law_has_the_same_default_gains(law: str) -> None:
     tree = load_config("toro_push").model_dump(mode="json", exclude_none=True)
     config = parse_config({**tree, "controller": {"law": law}}, "test")

@@ -109,7 +109,7 @@ def law(robot: Robot, **controller: Any) -> HierarchicalController:
 def task_error(controller: TaskLaw, index: int, robot: Robot, q: Array, v: Array) -> float:
     """What a task misses, N or N m, by forward dynamics."""
     dv = forward(robot, q, v, controller.step(q, v, 0.0))
-    rows, values = controller.tasks.evaluate(controller.body, controller.path.at(0.0))
+    rows, values = controller.tasks.evaluate(controller.body.at(q, v), controller.path.at(0.0))
     part = controller.tasks.slices[index]
     return float(np.linalg.norm(rows[part] @ dv - values[part]))
 

@@ -17,7 +17,7 @@ ROWS = re.findall(r"^\| (\w+), (Table 1|default) \| (.*) \|$", PAGE, flags=re.MU
 ROUNDED = 5.1e-4  # three digits
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", LAWS.names())
 def test_every_law_has_its_paragraph(law: str) -> None:
     assert f"\n**`{law}`**" in PAGE
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from law_samples import contact_jacobian, law, strong, wrench_at_com
+from law_samples import contact_jacobian, law, spring_torque, strong, wrench_at_com
 from numpy.typing import NDArray
 
 from balance.control.ott2011 import OttController
-from balance.control.parts.orientation import relative_quaternion, spring_torque
+from balance.control.parts.gains import velocity_gains
 from balance.control.parts.output import ControlOutput
-from balance.control.parts.velocity_feedback import velocity_gains
 from balance.dynamics.ott_model import ott_model
 from balance.robots import Robot
 
@@ -75,8 +74,7 @@ def test_wanted_wrench_is_36(any_robot: Robot, random_state: Draw) -> None:
     for _ in range(STATES):
         q, v = random_state(robot, rng)
         velocity = ott_model(robot.model, q, v).v_c
-        R_d = pin.Quaternion(robot.q_nominal[3:7]).matrix()
-        spring = R_d @ spring_torque(K_R, *relative_quaternion(robot.q_nominal[3:7], q[3:7]))
+        spring = spring_torque(K_R, robot.q_nominal[3:7], q[3:7])
         force = robot.mass * np.array([0.0, 0.0, 9.81]) - K_P @ (robot.com(q) - robot.com())
         force -= robot.mass * K_D @ velocity[:3]
         expected = np.concatenate([force, spring - D_omega @ velocity[3:6]])

@@ -7,13 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import pytest
-from law_samples import contact_jacobian, law_config, strong, wrench_at_com
+from law_samples import contact_jacobian, law_config, spring_torque, strong, wrench_at_com
 from numpy.typing import NDArray
 
 from balance.control.momentum import MomentumController
 from balance.control.parts.contact_damping import ContactDamping
 from balance.control.parts.feedback import Feedback, spring_map
-from balance.control.parts.orientation import relative_quaternion, spring_torque
 from balance.control.parts.setpoints import SetpointPath
 from balance.control.parts.support import Support
 from balance.dynamics.checks import symmetrise
@@ -43,9 +42,18 @@ def test_spring_torque_is_linear_in_the_products_of_the_quaternion() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         K_R, u_d, u = random_gain(rng), random_quaternion(rng), random_quaternion(rng)
+        spring = spring_map(K_R, u_d, pin.Quaternion(u_d).matrix())
+        assert_same(spring @ np.outer(u, u).ravel(), spring_torque(K_R, u_d, u))
+
+
+def test_spring_is_linear_in_small_angles_and_pulls_back() -> None:
+    K_R, rng = np.diag([500.0, 400.0, 100.0]), np.random.default_rng(3)
+    for _ in range(20):
+        u_d, angle = random_quaternion(rng), 1e-6 * rng.standard_normal(3)
         R_d = pin.Quaternion(u_d).matrix()
-        expected = R_d @ spring_torque(K_R, *relative_quaternion(u_d, u))
-        assert_same(spring_map(K_R, u_d, R_d) @ np.outer(u, u).ravel(), expected)
+        u = pin.Quaternion(R_d @ pin.exp3(angle)).coeffs()
+        torque = spring_map(K_R, u_d, R_d) @ np.outer(u, u).ravel()
+        np.testing.assert_allclose(R_d.T @ torque, -K_R @ angle, rtol=0, atol=1e-9)
 
 
 def test_feedback_is_springs_and_dampers_and_follows_the_setpoint() -> None:
@@ -58,7 +66,7 @@ def test_feedback_is_springs_and_dampers_and_follows_the_setpoint() -> None:
         x, x_d, R_d = x[:3], rng.standard_normal(3), pin.Quaternion(u_d).matrix()
         desired = SetpointPath(x_d, R_d, []).at(0.0)
         force = offset - K_P @ (x - x_d) - K_D @ rates[:3]
-        torque = R_d @ spring_torque(K_R, *relative_quaternion(u_d, u)) - D @ rates[3:]
+        torque = spring_torque(K_R, u_d, u) - D @ rates[3:]
         for _ in range(2):  # the second time nothing is prepared anew
             actual = feedback.wrench(desired, x, rates, u)
             assert_same(actual, np.concatenate([force, torque]))
@@ -72,11 +80,11 @@ def test_support_has_pinocchios_jacobians_and_sums_of_wrenches(
     k = len(any_robot.soles)
     for _ in range(5):
         q, v = random_state(any_robot, rng)
-        support.update(q, v)
-        assert_same(support.J_c, contact_jacobian(any_robot, q))
+        here = support.at(q, v)
+        assert_same(here.J_c, contact_jacobian(any_robot, q))
         wrenches = rng.standard_normal((k, 6))
-        assert_same(support.G @ wrenches.ravel(), wrench_at_com(any_robot, q, wrenches))
-        assert_same(support.com, any_robot.com(q))
+        assert_same(here.G @ wrenches.ravel(), wrench_at_com(any_robot, q, wrenches))
+        assert_same(here.com, any_robot.com(q))
         moving = np.flatnonzero(np.abs(contact_jacobian(any_robot, q)).max(axis=0) > 1e-12)
         np.testing.assert_array_equal(support.moving, moving)
 

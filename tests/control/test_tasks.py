@@ -22,13 +22,13 @@ from balance.control.parts.tasks import (
     PostureTask,
     Task,
 )
-from balance.control.parts.whole_body import WholeBody
+from balance.control.parts.whole_body import BodyView, WholeBody
 from balance.errors import FrameError
 from balance.robots import Robot, load_robot
 
 Array = NDArray[np.float64]
 Draw = Callable[[Robot, np.random.Generator], tuple[Array, Array]]
-Case = tuple[WholeBody, Desired, Array]
+Case = tuple[BodyView, Desired, Array]
 
 SAME = 1e-9  # relative to the largest force or moment
 K_P, K_D = np.diag([6000.0, 2000.0, 4000.0]), np.diag([7.0, 1.0, 0.05])
@@ -47,8 +47,7 @@ def case(robot: Robot, draw: Draw, seed: int) -> Case:
     """A robot off its path while that moves, and an acceleration dv/dt of no particular kind."""
     rng = np.random.default_rng(seed)
     q, v = draw(robot, rng)
-    body = WholeBody(robot)
-    body.update(q, v)
+    body = WholeBody(robot).at(q, v)
     R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
     desired = SetpointPath(robot.com(), R_WB, [MOVE]).at(0.4)
     return body, desired, rng.normal(size=robot.model.nv)

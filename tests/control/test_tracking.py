@@ -12,6 +12,7 @@ from law_samples import (
     law_config,
     moved,
     on_contacts,
+    spring_torque,
     strong,
     wrench_at_com,
 )
@@ -20,9 +21,8 @@ from scipy.linalg import expm
 
 from balance.control import make_controller
 from balance.control.momentum import MomentumController
-from balance.control.parts.desired_momentum import desired_angular_momentum_rate
 from balance.control.parts.inverse_dynamics import WEAK, InverseDynamics, fading_least_squares
-from balance.control.parts.orientation import relative_quaternion, spring_torque
+from balance.control.parts.setpoints import desired_angular_momentum_rate
 from balance.control.parts.support import Support, supporting_joints
 from balance.dynamics.checks import symmetrise
 from balance.dynamics.decoupled import decoupled_dynamics
@@ -48,12 +48,12 @@ def assert_same(actual: Array, expected: Array, tolerance: float = SAME) -> None
 
 
 def accelerated(robot: Robot, q: Array, v: Array, wrenches: Array) -> tuple[Array, Array]:
-    """Acceleration (nv,) and torques (nj,) that the inverse dynamics finds for ``wrenches``."""
+    """Acceleration (nv,) and torques (nj,) that the inverse dynamics finds for wrenches (k, 6)."""
     support = Support(robot)
-    support.update(q, v)
+    here = support.at(q, v)
     dynamics = InverseDynamics(support, FREQUENCY_HZ, DAMPING_RATIO)
     stacked = wrenches.ravel()
-    return dynamics.acceleration(q, v, stacked), dynamics.torques(q, v, stacked)
+    return dynamics.acceleration(here, stacked), dynamics.torques(here, stacked)
 
 
 def some_wrenches(robot: Robot, rng: np.random.Generator) -> Array:
@@ -236,8 +236,7 @@ def test_angular_momentum_error_obeys_its_first_order_law(followed: Recording) -
         desired = path.at(float(t))
         momentum = centroidal_momentum(robot.model, q, v)
         errors.append(momentum.h[3:] - momentum.inertia @ desired.angular_velocity)
-        error = relative_quaternion(desired.quaternion, q[3:7])
-        torques.append(desired.rotation @ spring_torque(K_R, *error) - D @ errors[-1])
+        torques.append(spring_torque(K_R, desired.quaternion, q[3:7]) - D @ errors[-1])
     rate = np.diff(errors, axis=0) / period
     assert np.abs(rate).max() > 5.0
     np.testing.assert_allclose(rate, torques[:-1], rtol=0, atol=0.02 * np.abs(rate).max())
@@ -259,8 +258,8 @@ def test_desired_angular_momentum_rate_is_its_derivative(toro: Robot) -> None:
             desired_momentum(pin.integrate(toro.model, q, h * v), v, time + h)
             for h in (step, -step)
         )
-        data = toro.model.createData()
-        rate = desired_angular_momentum_rate(toro.model, data, q, v, controller.path.at(time))
+        data, here = toro.model.createData(), Support(toro).at(q, v)
+        rate = desired_angular_momentum_rate(data, here, controller.path.at(time))
         assert_same(rate, (after - before) / (2.0 * step), 1e-5)
 
 

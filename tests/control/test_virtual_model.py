@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from law_samples import contact_jacobian, law, strong, wrench_at_com
+from law_samples import contact_jacobian, law, spring_torque, strong, wrench_at_com
 from numpy.typing import NDArray
 
-from balance.control.parts.orientation import relative_quaternion, spring_torque
-from balance.control.parts.velocity_feedback import velocity_gains
+from balance.control.parts.gains import velocity_gains
 from balance.control.virtual_model import VirtualModelController
 from balance.robots import Robot
 
@@ -62,7 +61,7 @@ def virtual_load(robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
     velocity = J @ v
     K, D_omega = velocity_gains(K_D, D, robot)
     force = -K_P @ ((data.oMi[1] * X_BP).translation - robot.com()) - K @ velocity[:3]
-    spring = R_d @ spring_torque(K_R, *relative_quaternion(robot.q_nominal[3:7], q[3:7]))
+    spring = spring_torque(K_R, robot.q_nominal[3:7], q[3:7])
     load = np.concatenate([force, spring - D_omega @ velocity[3:]])
     return J.T @ load, load
 

@@ -109,8 +109,8 @@ def test_answer_is_optimal_in_the_papers_own_unknowns(toro: Robot) -> None:
         output = controller.step(q, v, 0.0)
         assert len(output.active) > 0
         dv, wrenches = forward(toro, q, v, output), output.wrenches.ravel()
-        rows, values = controller.tasks.evaluate(controller.body, controller.path.at(0.0))
-        G = controller.body.G
+        here = controller.body.at(q, v)
+        rows, values, G = *controller.tasks.evaluate(here, controller.path.at(0.0)), here.G
         share = np.array([controller.distribution.even_share(G, column) for column in G.T]).T
         uneven = np.eye(k) - share
         weight = 1e-12 * controller.force_metric
@@ -176,8 +176,7 @@ def test_quaternion_form_satisfies_the_projected_equation_and_has_no_multiplier(
     body = WholeBody(toro)
     for _ in range(STATES):
         q, v = moved(toro, 0.3, rng)
-        body.update(q, v)
-        equations = quaternion_equations(body)
+        equations = quaternion_equations(body.at(q, v))
         free = FreeMotion(equations, np.ones(13))
         x = rng.normal(size=free.n_x)
         torques, forces = free.forces(x)
@@ -228,7 +227,7 @@ def test_limbs_accelerate_as_their_task_says(toro: Robot) -> None:
     output = controller.step(q, v, 0.0)
     assert output.status is ControlStatus.OK
     dv = forward(robot, q, v, output)
-    rows, values = controller.tasks.evaluate(controller.body, controller.path.at(0.0))
+    rows, values = controller.tasks.evaluate(controller.body.at(q, v), controller.path.at(0.0))
     *parts, _ = controller.tasks.slices
     for part in parts:
         missing = rows[part] @ dv - values[part]
@@ -242,7 +241,9 @@ def test_heavier_task_is_met_better(toro: Robot) -> None:
         for weight in (0.1, 10.0):
             controller = law(toro, tasks={"com": 1.0, "base": weight, "posture": 0.1})
             dv = forward(toro, q, v, controller.step(q, v, 0.0))
-            rows, values = controller.tasks.evaluate(controller.body, controller.path.at(0.0))
+            rows, values = controller.tasks.evaluate(
+                controller.body.at(q, v), controller.path.at(0.0)
+            )
             part = controller.tasks.slices[1]
             errors.append(np.linalg.norm(rows[part] @ dv - values[part]) / np.sqrt(weight))
         assert errors[1] < 0.9 * errors[0]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.whole_body import WholeBody
 from balance.control.parts.wrench_law import WrenchLaw
 from balance.control.qp import QuadraticProgram
 from balance.control.qp.daqp_solver import DaqpSolver
@@ -48,8 +49,9 @@ class WholeBodyFloor:
         self._model, self._data = law.robot.model, law.robot.model.createData()
         self._soles = [sole.frame_id for sole in law.robot.soles]
         self._rest = np.zeros(self._model.nv)
-        self._equations, self._weight = law.equations()
-        self._rows, self._values = law.tasks.evaluate(law.body, law.path.at(0.0))
+        standing = WholeBody(law.robot).at(law.robot.q_nominal, self._rest)
+        self._equations, self._weight = law.formulation(standing)
+        self._rows, self._values = law.tasks.evaluate(standing, law.path.at(0.0))
 
     def __call__(self, index: int, q: Array, v: Array) -> None:
         model, data = self._model, self._data
@@ -96,9 +98,9 @@ def wrench_programs(
     """The contact-wrench QP of every state."""
     programs = []
     for q_i, v_i, t in zip(q, v, time, strict=True):
-        law.support.update(q_i, v_i)
-        G = law.support.G.copy()
-        wanted = law.wanted_wrench(law.path.at(t), q_i, v_i)
+        here = law.support.at(q_i, v_i)
+        G = here.G.copy()
+        wanted = law.wanted_wrench(here, law.path.at(t))
         share = law.distribution.even_share(G, wanted)
         programs.append(law.distribution.program(G, wanted, share))
     return programs
@@ -110,6 +112,5 @@ def whole_body_programs(
     """The dense QP of every state."""
     programs = []
     for q_i, v_i, t in zip(q, v, time, strict=True):
-        law.body.update(q_i, v_i)
-        programs.append(law.program(law.path.at(t)))
+        programs.append(law.program(law.body.at(q_i, v_i), law.path.at(t)))
     return programs

@@ -23,19 +23,15 @@ def profile_figures(states: PushedStates, rounds: int) -> Iterator[Figure]:
     support, distribution = law.support, law.distribution
     maps, wanted, solved = [], [], []
     for q, v, t in zip(states.q, states.v, states.time, strict=True):
-        support.update(q, v)
-        maps.append(support.G.copy())
-        wanted.append(law.wanted_wrench(law.path.at(t), q, v))
+        here = support.at(q, v)
+        maps.append(here.G.copy())
+        wanted.append(law.wanted_wrench(here, law.path.at(t)))
         solved.append(distribution.solve(maps[-1], wanted[-1]))
     parts: dict[str, Call] = {
-        "poses, grasp map, Jacobians": lambda i: support.update(states.q[i], states.v[i]),
-        "wanted wrench": lambda i: law.wanted_wrench(
-            law.path.at(states.time[i]), states.q[i], states.v[i]
-        ),
+        "poses, grasp map, Jacobians": lambda i: support.at(states.q[i], states.v[i]),
+        "wanted wrench": lambda i: law.wanted_wrench(here, law.path.at(states.time[i])),
         "even share and cones": lambda i: distribution.solve(maps[i], wanted[i]),
-        "torques": lambda i: law.torques(
-            solved[i].stacked, solved[i].total, states.q[i], states.v[i]
-        ),
+        "torques": lambda i: law.torques(here, solved[i].stacked, solved[i].total),
         "QP, where the share leaves the cones": lambda i: distribution.solver.solve(
             states.programs[i]
         ),

@@ -89,8 +89,10 @@ def contact_forecast(loop: LinearLoop, response: Response) -> tuple[list[Use], S
     """
     experiment = loop.experiment
     law = section_of(experiment.config, BalancingLawConfig)
-    support = Support(experiment.modelled_robot)
-    distribution = make_distribution(experiment.modelled_robot, law.contacts, law.qp)
+    robot = experiment.modelled_robot
+    support = Support(robot)
+    standing = support.at(robot.q_nominal, np.zeros(robot.model.nv))
+    distribution = make_distribution(robot, law.contacts, law.qp)
     weight = float(np.linalg.norm(support.weight))
     rows = _instants(loop, response)
     ground = np.empty((len(rows), len(loop.robot.soles), 6))
@@ -99,7 +101,7 @@ def contact_forecast(loop: LinearLoop, response: Response) -> tuple[list[Use], S
     worst = NEGLIGIBLE
     for i, row in enumerate(rows):
         even = response.commanded[row]
-        solution = distribution.solve(support.G, support.G @ support.rows.stacked(even))
+        solution = distribution.solve(standing.G, standing.G @ support.rows.stacked(even))
         ground[i] = response.measured[row] - even + solution.wrenches
         unmet = float(np.abs(solution.residual).max()) / weight
         if unmet > NEGLIGIBLE and first is None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.support import supporting_joints
-from balance.control.parts.whole_body import WholeBody
+from balance.control.parts.whole_body import BodyView
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -36,14 +36,18 @@ class Flywheel:
     """
 
     def __init__(
-        self, body: WholeBody, max_lean: tuple[float, float, float], joint_share: float
+        self,
+        robot: Robot,
+        standing: BodyView,
+        max_lean: tuple[float, float, float],
+        joint_share: float,
     ) -> None:
-        robot, nv = body.robot, body.model.nv
+        """``standing`` is ``robot`` in its nominal posture."""
+        nv = robot.model.nv
         bearing = supporting_joints(robot)
         self.free = np.setdiff1d(np.arange(nv - 6), bearing)
-        self.B = _momentum_map(body, bearing, self.free)
-        R_WB = body.data.oMi[1].rotation
-        self.inertia = np.abs(np.diag(R_WB.T.dot(self.B[:, :3])))
+        self.B = _momentum_map(standing, bearing, self.free)
+        self.inertia = np.abs(np.diag(standing.R_WB.T.dot(self.B[:, :3])))
         """Angular momentum per angular velocity of the base, all free joints held (3,)."""
         self._nominal = robot.q_nominal[7:][self.free].copy()
         upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
@@ -55,9 +59,9 @@ class Flywheel:
         self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
         self._down = np.concatenate([base[1], np.where(idle, 0.0, to_start)])
 
-    def state(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
+    def state(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
         """delta (n,) rad and its rate, relative to the desired orientation."""
-        R_DB = desired.rotation.T.dot(body.data.oMi[1].rotation)
+        R_DB = desired.rotation.T.dot(body.R_WB)
         theta = pin.log3(R_DB)
         omega = R_DB.dot(body.v[3:6]) - desired.rotation.T.dot(desired.angular_velocity)
         joints, rates = body.q[7:][self.free], body.v[6:][self.free]
@@ -86,7 +90,7 @@ class Flywheel:
         return delta
 
 
-def _momentum_map(body: WholeBody, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> Array:
+def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> Array:
     """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
     nv = body.model.nv
     turning = np.zeros((3, nv))

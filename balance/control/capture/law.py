@@ -6,19 +6,21 @@ docs/capture.md derives it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from balance.config import ExperimentConfig, section_of
-from balance.control.capture.config import CaptureConfig
+from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.values import NonNegative, Positive, PositiveVector3
 from balance.control.capture.flywheel import Flywheel
-from balance.control.capture.limits import JointLimits
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
+from balance.control.parts.limits import JointLimits
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.errors import ConfigError
 from balance.robots import Robot
@@ -65,13 +67,41 @@ class CaptureController(TaskLaw):
     largest share of the lean that contacts and drives can bear.
     """
 
-    Config = CaptureConfig
+    class Config(BalancingLawConfig):
+        """Capture point, with hips and arms when the soles are used up.
+
+        Rates are in units of omega = sqrt(g / z), the rate at which the robot falls, so that one
+        set of numbers suits robots of any size.
+
+        ``max_lean_rad`` is how far the base may lean sideways, forwards and backwards,
+        ``arm_share`` the share of their range that arms may use with it.  ``lean_rate`` and
+        ``momentum_rate`` are the rates at which the lean and its momentum reach their targets,
+        ``braking`` the moments (roll and pitch), in units of m g z, that are counted on to stop the
+        lean.  ``lean_reserve`` is by how much more than needed the body leans, as a share of the
+        capture point's distance.  ``cop_reserve_m`` is what the target of the centre of pressure
+        keeps from the edge that ``contacts.cop_margin_m`` leaves, and ``crouch`` by how much the
+        CoM sinks, in CoM heights, times the square of the roll in radians.  ``joint_friction`` is
+        the viscous friction of the joints, N m s/rad, that the law makes up for.
+        ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
+        """
+
+        max_lean_rad: PositiveVector3 = (0.8, 0.75, 0.62)
+        arm_share: Annotated[float, Field(ge=0, le=1)] = 0.5
+        lean_rate: Positive = 3.0
+        momentum_rate: Positive = 12.0
+        braking: tuple[Positive, Positive] = (0.17, 0.06)
+        lean_reserve: NonNegative = 0.05
+        cop_reserve_m: NonNegative = 0.002
+        crouch: NonNegative = 0.085
+        joint_friction: NonNegative = 0.0
+        contact_damping: NonNegative = 40.0
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        law = section_of(config, CaptureConfig)
+        law = section_of(config, self.Config)
         super().__init__(law, robot, {}, {}, law.contact_damping)
         self.law = law
-        self._check_freedom({"its momentum": self.body.A})
+        standing = self.body.at(robot.q_nominal, np.zeros(robot.model.nv))
+        self._check_freedom(standing.equations(), {"its momentum": standing.A})
         self.weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
         self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
@@ -86,31 +116,40 @@ class CaptureController(TaskLaw):
                 "lie on one line, so that there is no support polygon in which the centre of "
                 "pressure could move; take another law, or more contacts"
             )
-        self.flywheel = Flywheel(self.body, law.max_lean_rad, law.arm_share)
+        self.flywheel = Flywheel(robot, standing, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
         self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]
         self._force_weight = law.qp.regularisation**2 * self.force_metric
-        self._scale = self._coordinate_scale()
+        self._scale = self._coordinate_scale(np.diag(standing.M)[6:])
 
-    def _coordinate_scale(self) -> Array:
-        """Inertias (n,) of the flywheel's coordinates times the roots of their weights."""
+    def _coordinate_scale(self, inertia: Array) -> Array:
+        """Inertias (n,) of the flywheel's coordinates times the roots of their weights.
+
+        ``inertia`` (nj,) is that of every joint in the nominal posture.
+        """
         wheel = self.flywheel
         least = JOINT_INERTIA * float(wheel.inertia[:2].mean())
-        joints = np.maximum(np.diag(self.body.M)[6:][wheel.free], least)
+        joints = np.maximum(inertia[wheel.free], least)
         weights = np.repeat([BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT], [2, 1, len(joints)])
         return np.asarray(np.sqrt(weights) * np.concatenate([wheel.inertia, joints]))
 
-    def plan(self, desired: Desired) -> Plan:
-        """The momentum rates and accelerations that the law wants at the state of ``self.body``."""
-        body, law, omega = self.body, self.law, self.omega
+    def equations(self, here: BodyView) -> MotionEquations:
+        """The equations of motion with the joints' friction, which the torques make up for."""
+        bias = here.bias.copy()
+        bias[6:] += self.law.joint_friction * here.v[6:]
+        return MotionEquations(here.M, bias, here.J_c, here.drift, self.body.moving)
+
+    def plan(self, here: BodyView, desired: Desired) -> Plan:
+        """The momentum rates and accelerations that the law wants at the state of ``here``."""
+        law, omega, mass = self.law, self.omega, here.mass
         per_weight = TURN / self.weight
         # The divergent coordinate, from the desired CoM.
-        offset = body.com - desired.com
-        velocity = body.momentum[:3] / body.mass - desired.com_velocity
-        delta, rates = self.flywheel.state(body, desired)
+        offset = here.com - desired.com
+        velocity = here.momentum[:3] / mass - desired.com_velocity
+        delta, rates = self.flywheel.state(here, desired)
         excursion = self.flywheel.B.dot(delta)
         zeta = offset[:2] + velocity[:2] / omega
-        zeta += per_weight.dot(omega * body.momentum[3:5] + omega**2 * excursion[:2])
+        zeta += per_weight.dot(omega * here.momentum[3:5] + omega**2 * excursion[:2])
         # Where the CoP shall be, and the excursion that makes up for what it cannot do.
         centre = desired.com[:2]
         cop = self.polygon.nearest(centre + zeta + self._beyond.dot(zeta)) - centre
@@ -121,13 +160,13 @@ class CaptureController(TaskLaw):
         # Both as rates of the momentum.
         by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
         by_base = self.flywheel.B[:, :3].dot(turn[:3])
-        pull = -body.mass * omega**2 * per_weight
+        pull = -mass * omega**2 * per_weight
         hold, lean = np.zeros(6), np.zeros(6)
-        hold[:2] = body.mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
+        hold[:2] = mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
         depth = law.crouch * self.height * float(delta[0]) ** 2
         hold[2] = -self.stiffness[2, 2] * (offset[2] + depth)
         hold[2] -= self._vertical_damping * velocity[2]
-        hold[:3] += body.mass * desired.com_acceleration
+        hold[:3] += mass * desired.com_acceleration
         hold[3:] = by_joints
         lean[:2], lean[3:] = pull.dot(by_base[:2]), by_base
         return Plan(hold, lean, turn)
@@ -152,13 +191,13 @@ class CaptureController(TaskLaw):
         turn[3:] = np.clip(turn[3:], -JOINT_ACCELERATION, JOINT_ACCELERATION)
         return np.asarray(turn)
 
-    def solve(self, desired: Desired) -> Answer | None:
+    def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """Torques and wrenches of the plan, or of the largest possible share of its lean."""
-        body = self.body
-        body.bias[6:] += self.law.joint_friction * body.v[6:]
-        plan = self.plan(desired)
-        free = FreeMotion(body.equations(), self._force_weight)
-        H, g = self._cost(plan, free, desired)
+        plan, equations = self.plan(here, desired), self.equations(here)
+        free = FreeMotion(equations, self._force_weight)
+        rows, values, shares = self._wanted(plan, here, desired)
+        B, c = free.on_accelerations(equations, rows, values)
+        H, g = _cost(np.column_stack([B, -shares]), c, plan)
         n_y, n = free.n_y, free.n_x + 1
         x = np.zeros(n)
         # With the whole lean the share is no unknown.
@@ -167,42 +206,36 @@ class CaptureController(TaskLaw):
             return None
         x[:n_y] = y
         torques, wrenches = free.forces(x[:-1])
-        C, d = self.joint_limits.rows(free, body.q[7:], body.v[6:])
+        C, d = self.joint_limits.rows(free, here.q[7:], here.v[6:])
         kept = self.limits.margins(wrenches, torques).min() >= 0.0
         if kept and (C.dot(x[:-1]) >= d).all():
             return Answer(torques, wrenches, wrenches)
         full_H, full_g = np.eye(n), np.zeros(n)
         moved = np.append(np.arange(n_y), n - 1)
         full_H[np.ix_(moved, moved)], full_g[moved] = H, g
-        rows, lower = self.limits.rows(free)
-        answer = self._minimise(full_H, full_g, np.concatenate([rows, C]), np.append(lower, d))
+        limits, lower = self.limits.rows(free)
+        answer = self._minimise(full_H, full_g, np.concatenate([limits, C]), np.append(lower, d))
         if answer is None and len(d):  # a joint that cannot be stopped in time
-            answer = self._minimise(full_H, full_g, rows, lower)
+            answer = self._minimise(full_H, full_g, limits, lower)
         return None if answer is None else Answer(*free.forces(answer[:-1]), wrenches)
 
-    def _cost(self, plan: Plan, free: FreeMotion, desired: Desired) -> tuple[Array, Array]:
-        """H and g of the tasks' cost, by the free motion y and the share of the lean."""
-        body, wheel, scale = self.body, self.flywheel, self._scale
-        nv, n = body.model.nv, len(scale)
+    def _wanted(self, plan: Plan, here: BodyView, desired: Desired) -> tuple[Array, Array, Array]:
+        """Weighted rows of rows @ dv/dt = values + share * shares: momentum, lean, posture."""
+        wheel, scale = self.flywheel, self._scale
+        nv, n = here.model.nv, len(scale)
         momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
-        posture, posture_values = self.tasks.evaluate(body, desired)
+        posture, posture_values = self.tasks.evaluate(here, desired)
         rows = np.zeros((6 + n + len(posture), nv))
         values, shares = np.zeros(len(rows)), np.zeros(len(rows))
-        rows[:6] = (body.A.T * momentum).T
-        values[:6] = momentum * (plan.hold - body.momentum_drift)
+        rows[:6] = (here.A.T * momentum).T
+        values[:6] = momentum * (plan.hold - here.momentum_drift)
         shares[:6] = momentum * plan.lean
-        turn = desired.rotation.T.dot(body.data.oMi[1].rotation)
+        turn = desired.rotation.T.dot(here.R_WB)
         rows[6:9, 3:6] = (turn.T * scale[:3]).T
         rows[np.arange(9, 6 + n), 6 + wheel.free] = scale[3:]
         shares[6:9], values[9 : 6 + n] = scale[:3] * plan.turn[:3], scale[3:] * plan.turn[3:]
         rows[6 + n :], values[6 + n :] = posture, posture_values
-        B, c = free.on_accelerations(body.equations(), rows, values)
-        B = np.column_stack([B, -shares])
-        H, g = B.T.dot(B), B.T.dot(c)
-        eagerness = PLAN_WEIGHT * float(plan.lean[3:].dot(plan.lean[3:])) + 1e-6
-        H[-1, -1] += eagerness
-        g[-1] += eagerness
-        return H, g
+        return rows, values, shares
 
     def _minimise(self, H: Array, g: Array, C: Array, d: Array) -> Array | None:
         """The minimiser where C x >= d and the share, the last unknown, is between 0 and 1."""
@@ -212,3 +245,15 @@ class CaptureController(TaskLaw):
         program = QuadraticProgram(H, g, limits, np.concatenate([d, [0.0, -1.0]]))
         solution = self.solver.solve(program)
         return solution.x if solution.status is QPStatus.SOLVED else None
+
+
+def _cost(B: Array, c: Array, plan: Plan) -> tuple[Array, Array]:
+    """H and g of |B u - c|^2 and the cost of a lean that is left out.
+
+    u is the free motion y, then the share of the lean.
+    """
+    H, g = B.T.dot(B), B.T.dot(c)
+    eagerness = PLAN_WEIGHT * float(plan.lean[3:].dot(plan.lean[3:])) + 1e-6
+    H[-1, -1] += eagerness
+    g[-1] += eagerness
+    return H, g

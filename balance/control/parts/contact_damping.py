@@ -20,7 +20,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.support import Support
+from balance.control.parts.support import Support, SupportView
 from balance.dynamics.checks import symmetrise
 from balance.robots.contact_rows import held_part
 from balance.robots.contacts import ContactSurface
@@ -51,52 +51,50 @@ class ContactDamping:
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
         self._normal = support.rows.normal
-        # Of each contact: its part of stacked wrenches, its Jacobian, which follows the support,
-        # and its damper.
+        # Of each contact: its part of stacked wrenches, and its damper.
         self._contacts = [
-            (own, support.J_c[own], rate * Lambda)
+            (own, rate * Lambda)
             for own, (_, _, _, Lambda) in zip(support.rows.slices, nominal, strict=True)
         ]
-        # Of each contact: the pose of its joint, which follows the support, its place there, its
-        # nominal pose, and its spring.
+        # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
         self._springs = [
-            (support.data.oMi[joint], place, X_WC, stiffness * Lambda[:, _along(sole)])
+            (joint, place, X_WC, stiffness * Lambda[:, _along(sole)])
             for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
         self._firm = FIRM_SHARE * weight / k
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
 
-    def driven(self, wrenches: Array, v: Array) -> Array:
+    def driven(self, here: SupportView, wrenches: Array) -> Array:
         """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
-        ``wrenches``, less those of the dampers at ``v`` and springs, all in the contacts' axes.
+        ``wrenches``, less those of dampers and springs, all in the contacts' axes.
         """
         driven, firm, forces = wrenches.copy(), self._firm, wrenches[self._normal].tolist()
-        for (own, J, damper), force in zip(self._contacts, forces, strict=True):
+        for (own, damper), force in zip(self._contacts, forces, strict=True):
             if force < firm:
-                driven[own] += (1.0 - force / firm) * damper.dot(J.dot(v))
+                driven[own] += (1.0 - force / firm) * damper.dot(here.J_c[own].dot(here.v))
         if self._light and min(forces) < self._light:
-            self._pull_back(driven, forces)
+            self._pull_back(here, driven, forces)
         return driven
 
-    def _pull_back(self, driven: Array, forces: list[float]) -> None:
+    def _pull_back(self, here: SupportView, driven: Array, forces: list[float]) -> None:
         """Add what it takes to move lightly loaded contacts along their surfaces."""
         leader = forces.index(max(forces))
-        shift, turn, _ = self._displacement(leader)
+        shift, turn, _ = self._displacement(here, leader)
         for i, force in enumerate(forces):
             if force < self._light and i != leader:
-                own_shift, own_turn, R = self._displacement(i)
+                own_shift, own_turn, R = self._displacement(here, i)
                 away = (own_shift - FOLLOWED * shift).dot(R)
                 away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
                 spring = self._springs[i][3]
                 pull = (1.0 - force / self._light) * spring.dot(away[: spring.shape[1]])
                 driven[self._contacts[i][0]] += pull
 
-    def _displacement(self, contact: int) -> tuple[Array, Array, Array]:
+    def _displacement(self, here: SupportView, contact: int) -> tuple[Array, Array, Array]:
         """How far a contact is from its nominal place, m and rad, and its axes; world axes."""
-        X_WJ, place, nominal, _ = self._springs[contact]
-        X = X_WJ * place
+        joint, place, nominal, _ = self._springs[contact]
+        X = here.data.oMi[joint] * place
         R = self._soles[contact].axes(X.rotation)
         # sin(angle) times axis: exact enough for what slips, and bounded for what has fallen.
         turn = pin.unSkew(X.rotation @ nominal.rotation.T)

@@ -126,16 +126,15 @@ class Fallback:
 
     def _relaxed(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Hold the weight, damp momentum and joints: tau = g - sum_i J_iq^T w_i - B ds/dt."""
-        support, omega, rate = self.support, self._omega, self._rate
-        support.update(q, v)
-        wanted = -rate * support.momentum
-        wanted[:3] += support.weight - omega**2 * support.mass * (support.com - self._com)
-        solution = self._distribution.solve(support.G, wanted)
+        here, omega, rate = self.support.at(q, v), self._omega, self._rate
+        wanted = -rate * here.momentum
+        wanted[:3] += self.support.weight - omega**2 * here.mass * (here.com - self._com)
+        solution = self._distribution.solve(here.G, wanted)
         if solution.status is not QPStatus.SOLVED:
             raise ArithmeticError("the relaxed contact-wrench QP has no solution")
         wrenches = self.cones.inside(solution.stacked)
-        gravity = pin.computeGeneralizedGravity(support.model, self._data, q)[6:]
-        torques = gravity - support.joint_torques(wrenches) - self.damping * v[6:]
+        gravity = pin.computeGeneralizedGravity(here.model, self._data, q)[6:]
+        torques = gravity - here.joint_torques(wrenches) - self.damping * v[6:]
         return torques, wrenches
 
     def _minimum_wrench(self, q: Array, v: Array) -> tuple[Array, Array]:

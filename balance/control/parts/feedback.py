@@ -1,9 +1,22 @@
-"""Springs and dampers on a point and an orientation, as one product with the state.
+"""Springs and dampers on a point and an orientation: the right sides of Garofalo2015 (36), (39).
 
-The torque of the rotational spring is quadratic in the base's quaternion u: every entry of it is a
-weighted sum of the products u_i u_j.  So force and torque towards a setpoint at rest are linear in
-z = (point, linear rate, angular rate, all u_i u_j, 1), and the law needs one product with a matrix
-that changes only with the setpoint.
+    force  = offset - K_P (x - x_d) - K_D y
+    torque = R_d tau_P - D w,     tau_P = -2 (delta K_R eps + eps x K_R eps)
+
+with x the point, y and w linear and angular rates, and (delta, eps) the quaternion of R_d^T R_B.
+The spring's torque is minus the gradient of V = 2 eps^T K_R eps.
+
+Differs: (36) and (39) as printed subtract tau_P, which would push away from the desired
+orientation; here it is added.  Its cross product has the printed sign in the axes of the desired
+frame, so R_d turns it to world axes.
+
+As one product with the state: the torque of the spring is quadratic in the base's quaternion u,
+every entry of it a weighted sum of the products u_i u_j; the sign of u does not matter.  So both
+lines are linear in z = (x, y, w, all 16 u_i u_j, 1), and a law needs one product with a matrix
+(6, 26) that changes only with the setpoint:
+
+    [force ]   [ -K_P  -K_D   0   0         offset + K_P x_d ]
+    [torque] = [  0     0    -D   spring    0                ] z
 """
 
 from __future__ import annotations
@@ -18,18 +31,13 @@ Array = NDArray[np.float64]
 
 
 class Feedback:
-    """Force and torque of springs to a desired point and orientation, and of dampers to rest,
-
-        force = offset - K_P (x - x_d) - K_D y,        torque = R_d tau_P - D w,
-
-    with x the point, y and w any linear and angular rates, and tau_P that of
-    :func:`~balance.control.parts.orientation.spring_torque` with K_R.
-    """
+    """Force and torque of springs to a desired point and orientation, and of dampers to rest."""
 
     def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array, offset: Array) -> None:
         self._K_P, self._K_R, self._offset = K_P, K_R, offset
         self._map, self._state = np.zeros((6, 26)), np.ones(26)
         self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
+        # Parts of z: the point, both rates, and the products.
         self._point, self._rates = self._state[:3], self._state[3:9]
         self._rows, self._products = np.zeros((4, 4)), self._state[9:25].reshape(4, 4)
         self._desired: Desired | None = None
@@ -47,6 +55,7 @@ class Feedback:
         return self._map.dot(self._state)
 
     def _aim(self, desired: Desired) -> None:
+        """Write the columns of the matrix that change with the setpoint."""
         self._map[:3, 25] = self._offset + self._K_P.dot(desired.com)
         self._map[3:, 9:25] = spring_map(self._K_R, desired.quaternion, desired.rotation)
         self._desired = desired

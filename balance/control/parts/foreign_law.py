@@ -97,6 +97,6 @@ class ForeignLaw(BalancingLaw):
         limited = ControlStatus.TORQUE_LIMITED if (cut != torques).any() else ControlStatus.OK
         return replace(output, torques=cut, status=output.status | limited)
 
-    def conflict(self) -> str:
+    def conflict(self, q: Array, v: Array) -> str:
         """What the law did wrong at the last state."""
         return self._failure

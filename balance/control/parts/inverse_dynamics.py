@@ -20,7 +20,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.support import Support, supporting_joints
+from balance.control.parts.support import Support, SupportView, supporting_joints
 from balance.robots.contact_rows import held_part
 
 Array = NDArray[np.float64]
@@ -37,8 +37,7 @@ class InverseDynamics:
     """
 
     def __init__(self, support: Support, frequency_hz: float, damping_ratio: float) -> None:
-        self.support = support
-        robot, self._model = support.robot, support.model
+        robot, self._model, self._weight = support.robot, support.model, support.weight
         self._data = self._model.createData()
         self._bearing = supporting_joints(robot)
         omega = 2.0 * np.pi * frequency_hz
@@ -51,32 +50,32 @@ class InverseDynamics:
         ]
         self._still = np.zeros(self._model.nv)
 
-    def torques(self, q: Array, v: Array, wrenches: Array) -> Array:
+    def torques(self, here: SupportView, wrenches: Array) -> Array:
         """Joint torques (nj,), N m, under which the contacts bear ``wrenches`` (r,).
 
         The joint rows of the equation of motion (1) by recursive Newton-Euler; its base rows
         balance, so these are also the joint rows of (25).
         """
-        acceleration = self.acceleration(q, v, wrenches)
-        generalised = pin.rnea(self._model, self._data, q, v, acceleration)
-        return np.asarray(generalised[6:] - self.support.joint_torques(wrenches))
+        acceleration = self.acceleration(here, wrenches)
+        generalised = pin.rnea(self._model, self._data, here.q, here.v, acceleration)
+        return np.asarray(generalised[6:] - here.joint_torques(wrenches))
 
-    def acceleration(self, q: Array, v: Array, wrenches: Array) -> Array:
-        """dv/dt (nv,), Pinocchio's convention; ``support`` must be up to date for ``q`` and ``v``.
+    def acceleration(self, here: SupportView, wrenches: Array) -> Array:
+        """dv/dt (nv,), Pinocchio's convention.
 
         The momentum changes as ``wrenches`` and weight say.  Where the joints cannot hold all
         contacts at that, the contacts' accelerations are least in the sense of least squares.
         """
-        support, bearing = self.support, self._bearing
-        rate = support.G.dot(wrenches)
-        rate[:3] -= support.weight
+        q, v, bearing = here.q, here.v, self._bearing
+        rate = here.G.dot(wrenches)
+        rate[:3] -= self._weight
         rate -= pin.computeCentroidalMomentumTimeVariation(
             self._model, self._data, q, v, self._still
         ).vector
-        J, drift = self._contact_rows()
+        J, drift = self._contact_rows(here)
 
         # dv_b/dt = A_b^-1 (dh/dt - dA/dt v - A_q ddq), the base rows of (14).
-        solved = np.linalg.solve(support.A[:, :6], np.column_stack([rate, support.A_q]))
+        solved = np.linalg.solve(here.A[:, :6], np.column_stack([rate, here.A_q]))
         by_momentum, by_joints = solved[:, 0], -solved[:, 1:]
         J_q_bar = J[:, 6:] + J[:, :6].dot(by_joints)
 
@@ -85,12 +84,12 @@ class InverseDynamics:
         joints[bearing] += fading_least_squares(J_q_bar[:, bearing], missing)
         return np.concatenate([by_momentum + by_joints.dot(joints), joints])
 
-    def _contact_rows(self) -> tuple[Array, Array]:
+    def _contact_rows(self, here: SupportView) -> tuple[Array, Array]:
         """Jacobian (r, nv) of what the contacts hold in their own axes, and dJ/dt v (r,).
 
         ``_data`` must hold the links' accelerations at dv/dt = 0, which are the drift.
         """
-        rows, drifts, data = [], [], self.support.data
+        rows, drifts, data = [], [], here.data
         for surface, joint, X in self._contacts:
             J = pin.getFrameJacobian(self._model, data, joint, X, pin.LOCAL)
             drift = X.actInv(self._data.a[joint]).vector

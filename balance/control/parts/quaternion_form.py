@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.whole_body import MotionEquations, WholeBody
+from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.dynamics.gauss import gauss_dynamics
 from balance.dynamics.gauss.state import chart_from_pinocchio, chart_state
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 CHART = "quaternion"
 
 
-def quaternion_equations(body: WholeBody) -> MotionEquations:
+def quaternion_equations(body: BodyView) -> MotionEquations:
     """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives.
 
     The chart's constraint q^T S^T S qdd + qdot^T S^T S qdot = 0 is one more row below the contact
@@ -25,6 +25,7 @@ def quaternion_equations(body: WholeBody) -> MotionEquations:
     Pinocchio's acceleration is dv/dt = E qdd + e, with R^T (d2x_0/dt2 - omega x dx_0/dt) for the
     base, so the Jacobians of contacts and tasks in these coordinates follow from those on dv/dt.
     """
+    plain = body.equations()
     q, qdot = chart_from_pinocchio(body.model, CHART, body.q, body.v)
     gauss = gauss_dynamics(body.model, CHART, q, qdot)
     state = chart_state(body.model, CHART, q, qdot)
@@ -38,9 +39,9 @@ def quaternion_equations(body: WholeBody) -> MotionEquations:
     return MotionEquations(
         M=gauss.M,
         bias=gauss.N @ qdot - gauss.gravity,
-        J=np.concatenate([body.J_c @ E, gauss.C]),
-        drift=np.concatenate([body.drift + body.J_c @ e, gauss.constraint_bias]),
-        moving=np.concatenate([np.arange(base), body.moving[6:] + base - 6]),
+        J=np.concatenate([plain.J @ E, gauss.C]),
+        drift=np.concatenate([plain.drift + plain.J @ e, gauss.constraint_bias]),
+        moving=np.concatenate([np.arange(base), plain.moving[6:] + base - 6]),
         base=base,
         to_dv=E,
         dv_bias=e,

@@ -52,8 +52,8 @@ class BalancingLaw(ABC):
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer to a finite state; None, or an arithmetic error, if it has none."""
 
-    def conflict(self) -> str:
-        """Why the last step's QP had no solution, in words; empty if the law cannot tell."""
+    def conflict(self, q: Array, v: Array) -> str:
+        """Why the law has no answer at a state, in words; empty if it cannot tell."""
         return ""
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
@@ -71,16 +71,16 @@ class BalancingLaw(ABC):
         if output is None:
             with np.errstate(all="ignore"):  # numbers out of hand are looked for in the answer
                 output = self.fallback.answer(q, v)
-            self._explain(output)
+            self._explain(output, q, v)
         self._blind_since = None
         self._good_torques, self._good_wrenches = output.torques, output.wrenches
         return output
 
-    def _explain(self, output: ControlOutput) -> None:
+    def _explain(self, output: ControlOutput, q: Array, v: Array) -> None:
         """Say why the law had no answer; where it first has none, for that takes time."""
         output.status = (output.status & ~ControlStatus.QP_FAILED) | self.failure
         if not self._explained:
-            output.conflict, self._explained = self.conflict(), True
+            output.conflict, self._explained = self.conflict(q, v), True
 
     def _checked(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer if it is one: finite, and in the cones."""

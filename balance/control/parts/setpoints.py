@@ -1,4 +1,4 @@
-"""Desired CoM position and base orientation as smooth functions of time."""
+"""Desired CoM position and base orientation as smooth functions of time, and their momentum."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import SetpointConfig
+from balance.control.parts.support import SupportView
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -89,3 +90,18 @@ def _at_rest(com: Array, rotation: Array) -> Desired:
     zero = np.zeros(3)
     quaternion = np.array(pin.Quaternion(rotation).coeffs())
     return Desired(com, zero, zero, quaternion, rotation, zero, zero, False)
+
+
+def desired_angular_momentum_rate(data: pin.Data, here: SupportView, desired: Desired) -> Array:
+    """Rate of l_d = I_l omega_d, dI_l/dt omega_d + I_l domega_d/dt (3,), N m in world axes.
+
+    The columns of A_l for the base's rotation are I_l R_WB, whose derivative gives dI_l/dt =
+    dA_l/dt R_WB^T - I_l [omega x], with omega the angular velocity of the base in world axes.
+    ``data`` is overwritten.
+    """
+    pin.dccrba(here.model, data, here.q, here.v)
+    R_WB, inertia = data.oMi[1].rotation, data.Ig.inertia
+    inertia_rate = data.dAg[3:, 3:6].dot(R_WB.T) - inertia.dot(pin.skew(R_WB.dot(here.v[3:6])))
+    return np.asarray(
+        inertia_rate.dot(desired.angular_velocity) + inertia.dot(desired.angular_acceleration)
+    )

@@ -19,7 +19,7 @@ from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.parts.setpoints import Desired, setpoint_path
 from balance.control.parts.task_stack import TaskStack, make_tasks
 from balance.control.parts.tasks import PostureTask
-from balance.control.parts.whole_body import WholeBody
+from balance.control.parts.whole_body import BodyView, MotionEquations, WholeBody
 from balance.control.qp import make_solver
 from balance.control.qp.diagnosis import conflict_sentence
 from balance.errors import ConfigError
@@ -78,20 +78,21 @@ class TaskLaw(BalancingLaw):
             linear_weight=law.qp.linear_weight,
             angular_weight=law.qp.angular_weight,
         )
-        rows = self.tasks.evaluate(self.body, self.path.at(0.0))[0]
+        standing = self.body.at(robot.q_nominal, np.zeros(robot.model.nv))
+        rows = self.tasks.evaluate(standing, self.path.at(0.0))[0]
         self._check_freedom(
+            standing.equations(),
             {
                 f"the task '{name}'": rows[part]
                 for name, part in zip(tasks, self.tasks.slices[:-1], strict=True)
-            }
+            },
         )
 
-    def _check_freedom(self, wanted: Mapping[str, Array]) -> None:
+    def _check_freedom(self, equations: MotionEquations, wanted: Mapping[str, Array]) -> None:
         """Refuse what the contacts leave no freedom for in the nominal posture.
 
         ``wanted`` has rows (n, nv) on dv/dt for each name.  No gain would make a difference.
         """
-        equations = self.body.equations()
         Z = FreeMotion(equations, self.force_metric, hold_contacts=self.holds_contacts).Z
         idle = [
             name
@@ -113,11 +114,11 @@ class TaskLaw(BalancingLaw):
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        self.body.update(q, v)
-        answer = self.solve(self.path.at(t))
+        here = self.body.at(q, v)
+        answer = self.solve(here, self.path.at(t))
         if answer is None:
             return None
-        residual = self.body.G.dot(answer.wanted - answer.wrenches)
+        residual = here.G.dot(answer.wanted - answer.wrenches)
         active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
         status = ControlStatus.OK
         if len(active):  # in the order of the rows: cones first
@@ -132,12 +133,16 @@ class TaskLaw(BalancingLaw):
         return ControlOutput(torques, wrenches, status, active, residual)
 
     @abstractmethod
-    def solve(self, desired: Desired) -> Answer | None:
-        """The answer at the current state of ``self.body``, None if there is none."""
+    def solve(self, here: BodyView, desired: Desired) -> Answer | None:
+        """The answer at the state of ``here``, None if there is none."""
 
-    def conflict(self) -> str:
-        """Why there is no answer at the last state: limits that contradict each other, in words."""
-        free = FreeMotion(self.body.equations(), self.force_metric)
+    def equations(self, here: BodyView) -> MotionEquations:
+        """The equations of motion that the law assumes, in Pinocchio's velocity coordinates."""
+        return here.equations()
+
+    def conflict(self, q: Array, v: Array) -> str:
+        """Why there is no answer at a state: limits that contradict each other, in words."""
+        free = FreeMotion(self.equations(self.body.at(q, v)), self.force_metric)
         bounded = np.isfinite(np.concatenate([self.limits.lower, *2 * [self.limits.torques]]))
         named = [limit for limit, kept in zip(self.limits.named, bounded, strict=True) if kept]
         return conflict_sentence(*self.limits.rows(free), named)

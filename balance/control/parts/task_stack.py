@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from balance.config import GainsConfig
 from balance.config.tasks import FrameTaskConfig
-from balance.control.parts.gains import gain_matrices
+from balance.control.parts.gains import gain_matrices, velocity_gains
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import (
     BaseTask,
@@ -19,8 +19,7 @@ from balance.control.parts.tasks import (
     PostureTask,
     Task,
 )
-from balance.control.parts.velocity_feedback import velocity_gains
-from balance.control.parts.whole_body import WholeBody
+from balance.control.parts.whole_body import BodyView
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -89,7 +88,7 @@ class TaskStack:
         self._scale = np.sqrt(np.concatenate(scale))
         self._row_scale = np.repeat(self._scale[:, None], nv, axis=1)
 
-    def evaluate(self, body: WholeBody, desired: Desired) -> tuple[Array, Array]:
+    def evaluate(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
         """Scaled ``(rows, values)`` of all tasks: the cost is |rows @ dv/dt - values|^2."""
         for task, rows, values in self._parts:
             task.write(body, desired, rows, values)

@@ -16,11 +16,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTaskConfig
-from balance.control.parts.desired_momentum import desired_angular_momentum_rate
 from balance.control.parts.feedback import Feedback
-from balance.control.parts.setpoints import Desired
+from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import supporting_joints
-from balance.control.parts.whole_body import WholeBody
+from balance.control.parts.whole_body import BodyView
 from balance.dynamics.checks import frame_id
 from balance.errors import FrameError
 from balance.robots import Robot
@@ -39,7 +38,7 @@ class Task(ABC):
         rows[:] = 0.0
 
     @abstractmethod
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         """Fill the rest of ``rows`` and ``values`` (size,) of rows @ dv/dt = values."""
 
 
@@ -52,11 +51,11 @@ class ComTask(Task):
     def __init__(self, K_P: Array, K_D: Array) -> None:
         self.K_P, self.K_D = K_P, K_D
 
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         rows[:] = body.A[:3]
         values[:] = self.force(body, desired) - body.momentum_drift[:3]
 
-    def force(self, body: WholeBody, desired: Desired) -> Array:
+    def force(self, body: BodyView, desired: Desired) -> Array:
         """Wanted rate of the linear momentum (3,), N; it is m times an acceleration of the CoM."""
         force = self.K_P.dot(desired.com - body.com)
         force -= self.K_D.dot(body.momentum[:3])
@@ -81,7 +80,7 @@ class BaseTask(Task):
         none = np.zeros((3, 3))
         self._feedback, self._rates = Feedback(none, none, K_R, D_omega, none[0]), np.zeros(6)
 
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         R_WB, inertia = body.R_WB, body.locked_inertia
         rows[:, 3:6] = inertia.dot(R_WB)
         self._rates[3:] = R_WB.dot(body.v[3:6])
@@ -104,7 +103,7 @@ class MomentumTask(Task):
         self._data = robot.model.createData()
         self._feedback, self.K_D, self.D = Feedback(K_P, K_D, K_R, D, np.zeros(3)), K_D, D
 
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         rows[:] = body.A
         values[:] = self._feedback.wrench(desired, body.com, body.momentum, body.q[3:7])
         values -= body.momentum_drift
@@ -112,9 +111,7 @@ class MomentumTask(Task):
             speed, mass = desired.com_velocity, body.mass
             values[:3] += mass * (self.K_D.dot(speed) + desired.com_acceleration)
             values[3:] += self.D.dot(body.locked_inertia.dot(desired.angular_velocity))
-            values[3:] += desired_angular_momentum_rate(
-                body.model, self._data, body.q, body.v, desired
-            )
+            values[3:] += desired_angular_momentum_rate(self._data, body, desired)
 
 
 @final
@@ -142,7 +139,7 @@ class PostureTask(Task):
         rows[:] = 0.0
         rows.ravel()[6 :: rows.shape[1] + 1] = self._inertia  # on joint i in row i
 
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         np.subtract(self._nominal, body.q[7:], out=values)
         values *= self._stiffness
         values -= self._damping * body.v[6:]
@@ -174,7 +171,7 @@ class HoldFrame(Task):
         self._omega = 2.0 * np.pi * (task.frequency_hz or frequency_hz)
         self._damping = 2.0 * (task.damping_ratio or damping_ratio) * self._omega
 
-    def write(self, body: WholeBody, desired: Desired, rows: Array, values: Array) -> None:
+    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         model, data, axes = body.model, body.data, pin.LOCAL_WORLD_ALIGNED
         here = pin.updateFramePlacement(model, data, self.frame)
         J = pin.getFrameJacobian(model, data, self.frame, axes)

@@ -19,9 +19,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.support import Support
+from balance.control.parts.support import Support, SupportView, read_only
 from balance.robots import Robot
-from balance.robots.contact_rows import ContactRows, held_part
+from balance.robots.contact_rows import held_part
 
 Array = NDArray[np.float64]
 
@@ -44,23 +44,37 @@ class MotionEquations:
     dv_bias: Array | None = None
 
 
-class WholeBody(Support):
-    """The robot on its contacts with its mass matrix, velocity terms and contact Jacobian.
+class BodyView(SupportView):
+    """The robot on its contacts with its mass matrix, velocity terms and contact drift, a view.
 
-    ``M`` (nv, nv), ``bias`` (nv,) with gravity, ``J_c`` (r, nv) and ``drift`` (r,) in the contacts'
-    axes, ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
+    ``M`` (nv, nv), ``bias`` (nv,) with gravity, ``drift`` (r,) in the contacts' axes,
+    ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
     """
+
+    __slots__ = ("M", "_moving", "bias", "drift", "momentum_drift")
+
+    def __init__(self, body: WholeBody) -> None:
+        super().__init__(body)
+        self.M, self.bias = read_only(body._M), read_only(body._data.nle)
+        self.drift = read_only(body._drift)
+        self.momentum_drift = read_only(body._force_and_moment.ravel())
+        self._moving = body.moving
+
+    def equations(self) -> MotionEquations:
+        """The equations in Pinocchio's velocity coordinates."""
+        return MotionEquations(self.M, self.bias, self.J_c, self.drift, self._moving)
+
+
+class WholeBody(Support):
+    """A robot on its contacts whose :meth:`at` has the equations of motion as well."""
 
     def __init__(self, robot: Robot, contact_damping: float = 0.0) -> None:
         """``contact_damping`` is the rate k, 1/s, at which a moving contact comes to rest."""
-        model = robot.model
+        super().__init__(robot)
         self.contact_damping = contact_damping
-        nv = model.nv
-        self.q, self.v = robot.q_nominal, np.zeros(nv)
-        self.M, self.bias = np.zeros((nv, nv)), np.zeros(nv)
-        self.drift = np.zeros(ContactRows(robot.soles).count)
+        model, nv = robot.model, robot.model.nv
+        self._M, self._drift = np.zeros((nv, nv)), np.zeros(self.rows.count)
         self._force_and_moment = np.zeros((2, 3))
-        self.momentum_drift = self._force_and_moment.ravel()
         # crba fills the upper triangle only; half of the diagonal comes from each side.
         self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
         self._rest = np.zeros(nv)
@@ -69,39 +83,35 @@ class WholeBody(Support):
             (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
-        super().__init__(robot)
+        self._body_view = BodyView(self)
 
-    def update(self, q: Array, v: Array) -> None:
-        """Evaluate everything at configuration ``q`` and velocity ``v``."""
-        model, data = self.model, self.data
-        self.q, self.v = q, v
-        half = self._half * pin.crba(model, data, q)
-        np.add(half, half.T, out=self.M)
-        self.bias = pin.nonLinearEffects(model, data, q, v)
-        pin.forwardKinematics(model, data, q, v, self._rest)
-        super().update(q, v)
-        self._fill_drift()
-        self._fill_momentum_drift()
+    def at(self, q: Array, v: Array) -> BodyView:
+        """Everything at configuration ``q`` and velocity ``v``."""
+        model, here = self.model, self._body_view
+        half = self._half * pin.crba(model, here.data, q)
+        np.add(half, half.T, out=self._M)
+        pin.nonLinearEffects(model, here.data, q, v)
+        pin.forwardKinematics(model, here.data, q, v, self._rest)
+        self._evaluate(here, q, v)
+        self._fill_drift(here)
+        self._fill_momentum_drift(here)
+        return here
 
-    def _fill_drift(self) -> None:
+    def _fill_drift(self, here: BodyView) -> None:
         for own, (surface, joint, placement) in zip(self.rows.slices, self._attached, strict=True):
             # The classical acceleration is that of the surface's points, unlike the spatial one.
             drift = pin.getFrameClassicalAcceleration(
-                self.model, self.data, joint, placement, pin.LOCAL
+                self.model, here.data, joint, placement, pin.LOCAL
             ).vector
             if not surface.has_area:
-                R_WS = self.data.oMi[joint].rotation @ placement.rotation
+                R_WS = here.data.oMi[joint].rotation @ placement.rotation
                 drift = held_part(surface, R_WS, drift)
-            self.drift[own] = drift
-        self.drift += self.contact_damping * self.J_c.dot(self.v)
+            self._drift[own] = drift
+        self._drift += self.contact_damping * here.J_c.dot(here.v)
 
-    def _fill_momentum_drift(self) -> None:
+    def _fill_momentum_drift(self, here: BodyView) -> None:
         """The unactuated rows of the equation of motion, carried from the base to the CoM."""
         drift = self._force_and_moment
-        np.dot(self.bias[:6].reshape(2, 3), self.R_WB.T, out=drift)
-        drift[1] += pin.skew(self.q[:3] - self.com).dot(drift[0])
+        np.dot(here.bias[:6].reshape(2, 3), here.R_WB.T, out=drift)
+        drift[1] += pin.skew(here.q[:3] - here.com).dot(drift[0])
         drift[0] -= self.weight
-
-    def equations(self) -> MotionEquations:
-        """The equations in Pinocchio's velocity coordinates."""
-        return MotionEquations(self.M, self.bias, self.J_c, self.drift, self.moving)

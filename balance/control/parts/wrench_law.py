@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
@@ -12,14 +13,38 @@ from balance.control.parts.contact_damping import ContactDamping
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.output import ControlOutput, ControlStatus
-from balance.control.parts.posture import PostureImpedance
 from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.parts.setpoints import Desired, setpoint_path
-from balance.control.parts.support import Support
+from balance.control.parts.support import Support, SupportView, supporting_joints
 from balance.control.qp import QPStatus
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+
+
+class PostureImpedance:
+    """Torque -K (s - s_nominal) - B ds/dt on the joints that bear no contact: arms, waist, neck.
+
+    K = omega^2 M_jj and B = 2 zeta omega M_jj, with M_jj the joint's own inertia in the nominal
+    posture: one frequency and damping ratio suit a waist and a wrist alike, whereas one stiffness
+    would make the lightest joint unstable at a finite control rate.
+    """
+
+    def __init__(self, robot: Robot, frequency_hz: float, damping_ratio: float) -> None:
+        model = robot.model
+        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
+        inertia[supporting_joints(robot)] = 0.0
+        omega = 2.0 * np.pi * frequency_hz
+        self.stiffness = omega**2 * inertia
+        self.damping = 2.0 * damping_ratio * omega * inertia
+        self.nominal = robot.q_nominal[7:].copy()
+
+    def torque(self, joints: Array, rates: Array) -> Array:
+        """Torques (nj,) in N m at joint positions and rates."""
+        torques = self.nominal - joints
+        torques *= self.stiffness
+        torques -= self.damping * rates
+        return torques
 
 
 class WrenchLaw(BalancingLaw):
@@ -46,42 +71,43 @@ class WrenchLaw(BalancingLaw):
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        self.support.update(q, v)
-        wanted = self.wanted_wrench(self.path.at(t), q, v)
-        solution = self.distribution.solve(self.support.G, wanted)
-        if solution.status is not QPStatus.SOLVED:
+        # State and setpoint -> wanted wrench at the CoM -> contact wrenches -> joint torques.
+        here, desired = self.support.at(q, v), self.path.at(t)
+        wanted = self.wanted_wrench(here, desired)
+        contacts = self.distribution.solve(here.G, wanted)
+        if contacts.status is not QPStatus.SOLVED:
             return None
-        status = ControlStatus.OK
-        residual = solution.residual
-        if len(solution.active) and residual.dot(residual) > self._negligible**2:
+        torques = self.torques(here, contacts.stacked, contacts.total)
+
+        status, residual = ControlStatus.OK, contacts.residual
+        if len(contacts.active) and residual.dot(residual) > self._negligible**2:
             status = ControlStatus.WRENCH_LIMITED
-        torques = self.torques(solution.stacked, solution.total, q, v)
         excess = np.abs(torques) - self._limits
         if excess[excess.argmax()] > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
             torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
-        return ControlOutput(torques, solution.wrenches, status, solution.active, residual)
-
-    def torques(self, wrenches: Array, total: Array, q: Array, v: Array) -> Array:
-        """All joint torques (nj,): of contact wrenches (r,), posture and contact dampers.
-
-        Wrenches w_i with the sum ``total`` at the CoM take tau = x^T A_q - sum_i J_iq^T w_i with
-        x = :meth:`carried`.
-        """
-        torques = self.posture.torque(q[7:], v[6:])
-        torques += self.carried(total).dot(self.support.A_q)
-        torques -= self.support.joint_torques(self.contact_damping.driven(wrenches, v))
-        return torques
+        return ControlOutput(torques, contacts.wrenches, status, contacts.active, residual)
 
     @abstractmethod
-    def wanted_wrench(self, desired: Desired, q: Array, v: Array) -> Array:
+    def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
         """Wanted wrench at the CoM (6,), N and N m in world axes."""
 
     @abstractmethod
-    def carried(self, total: Array) -> Array:
-        """x (6,), m/s^2 and 1/s^2, of the torques x^T A_q that move the joints' share along.
+    def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
+        """a (6,), m/s^2 and 1/s^2: how the law takes contact wrenches to accelerate the whole.
 
-        With the contacts' wrenches, of sum ``total`` at the CoM, the whole robot accelerates, and
-        no contact drives the joints for that.  A law differs from another in what it takes into
-        account of this.
+        With wrenches of the sum ``total`` at the CoM the whole robot accelerates, and no contact
+        drives the joints for that.  A law differs from another in what it takes into account of it.
         """
+
+    def torques(self, here: SupportView, wrenches: Array, total: Array) -> Array:
+        """All joint torques (nj,), of contact wrenches (r,) with the sum ``total`` at the CoM:
+
+            tau = A_q^T a - sum_i J_iq^T w_i + posture,
+
+        a the :meth:`rigid_acceleration`, and w_i less the dampers of contacts that bear little.
+        """
+        torques = self.posture.torque(here.q[7:], here.v[6:])
+        torques += self.rigid_acceleration(here, total).dot(here.A_q)
+        torques -= here.joint_torques(self.contact_damping.driven(here, wrenches))
+        return torques
