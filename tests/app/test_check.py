@@ -63,10 +63,15 @@ def test_kind_of_every_shipped_file_is_told_by_its_keys() -> None:
         kind = kind_of(yaml.safe_load(path.read_text()))
         first = path.stem.partition("_")[0]
         if path.parent.name == "studies":
-            known = {"envelope": "envelope", "tune": "tune", "robots": "envelope"}
+            known = {
+                "compare": "compare",
+                "envelope": "envelope",
+                "robots": "envelope",
+                "tune": "tune",
+            }
             assert kind == known.get(first, kind) != "experiment"
         else:
-            assert kind == ("compare" if first == "compare" else "experiment")
+            assert kind == "experiment"
     assert kind_of({"name": "x", "urdf": "x.urdf", "soles": {}}) == "robot"
     assert kind_of({"experimant": "toro_push", "axes": [], "metric": "x"}) == "sweep"
 

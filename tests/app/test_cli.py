@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from balance.app.cli import main
-from balance.config.compare import load_comparison
 from balance.recordings.results import load_recording
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 
@@ -203,10 +202,7 @@ def test_every_shipped_config_is_valid_and_says_what_it_shows(
 ) -> None:
     text = config.read_text()
     assert text.startswith("# ")
-    if "\nexperiment:" in text:
-        assert load_comparison(config).experiment
-    else:
-        assert balance(monkeypatch, "check", config) == 0
+    assert balance(monkeypatch, "check", config) == 0
 
 
 def test_theory_exits_with_1_when_an_identity_fails(

@@ -13,8 +13,10 @@ import yaml
 
 from balance.config import LAWS, load_config
 from balance.config.compare import CompareConfig, load_comparison
-from balance.config.laws import WRENCH_LAWS, LawBase, WrenchLawBase
+from balance.config.laws import LawConfig, WrenchLawConfig
 from balance.config.paths import data_folder
+from balance.config.sections import law_section
+from balance.config.studies import find_study
 from balance.errors import ConfigError
 from balance.studies import session
 from balance.studies.compare import Compare
@@ -24,7 +26,7 @@ from balance.studies.store import StudyFolder
 from balance.studies.workers import Result, Task, failed
 
 LIMIT = 0.6  # of the ankle limit: what the pretended laws recover
-SHIPPED = sorted(data_folder("configs").glob("compare_*.yaml"))
+SHIPPED = sorted((data_folder("configs") / "studies").glob("compare_*.yaml"))
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ def test_keys_of_one_law_alone_stay_with_it(tmp_path: Path, short: dict[str, Any
     whole_body, hierarchical = compare.next_task(), compare.next_task()
     assert whole_body is not None and hierarchical is not None
     assert whole_body.config["controller"]["tasks"] == {"momentum": 1.0}
-    shared = set(LawBase.model_fields) - {"gain_changes"}
+    shared = set(LawConfig.model_fields) - {"gain_changes"}
     theirs = {key: hierarchical.config["controller"].get(key) for key in shared}
     assert theirs == {key: whole_body.config["controller"].get(key) for key in shared}
 
@@ -127,11 +129,10 @@ def test_keys_of_the_wrench_laws_are_for_all_of_them() -> None:
     study = Compare(load_comparison("toro_damped"), "toro_damped", "toro_damped")
     sections = {name: study._controller(law) for name, law in study.laws.items()}
     kept = {name for name, section in sections.items() if section.get("contact_return") == 1.0}
-    assert kept == set(WRENCH_LAWS)
     knowing = {
-        model.model_fields["law"].annotation.__args__[0] for model in WrenchLawBase.__subclasses__()
+        law for law in LAWS.names() if issubclass(law_section({"law": law}), WrenchLawConfig)
     }
-    assert knowing == set(WRENCH_LAWS)
+    assert kept == knowing == {"momentum", "ott2011", "virtual_model"}
 
 
 @pytest.mark.usefixtures("no_figures")
@@ -277,5 +278,20 @@ def test_without_limits_no_push_is_needed(file: Path) -> None:
 
 
 def test_a_comparison_is_no_experiment() -> None:
-    with pytest.raises(ConfigError, match=r"compare_toro\.yaml is a study .* 'balance compare'"):
+    with pytest.raises(ConfigError, match=r"'compare_toro' is a study .* 'balance compare'"):
         load_config("compare_toro")
+    with pytest.raises(ConfigError, match=r"compare_toro\.yaml is a study .* 'balance compare'"):
+        load_config(find_study("compare_toro"))
+
+
+def test_a_default_of_the_experiments_law_is_not_one_of_the_others() -> None:
+    """What the file does not set is each law's own: the capture law damps the contacts less."""
+    study = Compare(load_comparison("toro_push", limits=False), "toro_push", "toro_push")
+    found = {}
+    while (task := study.next_task()) is not None:
+        found[task.key] = task.config["controller"].get("contact_damping")
+    for law in LAWS.names():
+        fields = law_section({"law": law}).model_fields
+        own = fields["contact_damping"].default if "contact_damping" in fields else None
+        assert found[law] == own
+    assert len({own for own in found.values() if own is not None}) > 1
