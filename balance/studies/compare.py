@@ -63,7 +63,10 @@ class Compare:
         laws have are for all of these.
         """
         base = self.config.experiment["controller"]
-        shared = base if base.get("law") == law.law else _shared(base, law.law)
+        try:
+            shared = base if base.get("law") == law.law else _shared(base, law.law)
+        except ConfigError as error:
+            raise ConfigError(f"{self._source}: 'laws', {error}") from None
         tree: dict[str, Any] = {**shared, "law": law.law}
         for key, value in law.set.items():
             set_key(tree, key, value)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from balance.app.live.layers import LAYERS, Overlays
 from balance.app.live.observer import Observer
-from balance.app.live.overlays import LAYERS, Overlays
 from balance.app.live.robot_view import RobotView
 from balance.app.live.server import open_server
-from balance.app.live.stage import LIGHT, Stage, Theme
+from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
 from balance.recordings.recording import Recording
@@ -31,9 +31,9 @@ def export_html(
     robot = recording.robot
     server = open_server("127.0.0.1", 0)
     try:
-        # A page pales while it loads the picture of the surroundings, anew in each round.
-        stage = Stage(server, theme, surroundings=False)
-        stage.look_at(robot)
+        # A page pales while it loads the environment map, anew in each round.
+        surroundings = Surroundings(server, theme, environment_map=False)
+        surroundings.look_at(robot)
         view = RobotView(server, robot)
         observer = Observer(robot, setpoint_path(recording.config.controller.setpoints, robot))
         overlays = Overlays(server, observer, shown)

@@ -10,11 +10,19 @@ import pytest
 from live_samples import names_below, short_recording, snapshot
 
 import balance
-from balance.app.live import keep
+from balance.app.live import saving
 from balance.app.live.export import export_html, frame_rows
-from balance.app.live.keep import PAGE, export, recording_of, save_config, save_run
 from balance.app.live.replay import Replay, result_folders
-from balance.app.live.stage import LIGHT
+from balance.app.live.saving import (
+    PAGE,
+    export,
+    recording_of,
+    safe_child,
+    save_config,
+    save_run,
+    without_folders,
+)
+from balance.app.live.surroundings import LIGHT
 from balance.errors import FileError, InputError
 from balance.recordings.outputs import Output
 from balance.recordings.results import load_recording
@@ -89,7 +97,7 @@ def test_frames_of_a_page_are_evenly_spaced(recording: balance.Recording) -> Non
 def test_what_is_exported_or_saved_stands_beside_what_is_there_or_being_made(
     recording: balance.Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "export_html", lambda recording, path, *_: path.write_text("page"))
+    monkeypatch.setattr(saving, "export_html", lambda recording, path, *_: path.write_text("page"))
     replay = Replay(recording, tmp_path)
     for name in ("replay.html", "replay-2.html"):
         assert export(replay, PAGE, LIGHT, {}) == tmp_path / name
@@ -126,3 +134,35 @@ def test_only_result_folders_are_offered_for_replay(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "a")
     assert result_folders(tmp_path) == ["a"]
     assert result_folders(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/x", "a/b", "..", ".hidden", "a b", "x\0y", "a" * 61, "-x", "é"]
+)
+def test_names_that_could_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileError, match="no name for a result"):
+        safe_child(tmp_path, name)
+
+
+def test_plain_names_stay_inside_the_folder(tmp_path: Path) -> None:
+    assert safe_child(tmp_path, " run_2-b ", ".yaml") == tmp_path / "run_2-b.yaml"
+    assert safe_child(tmp_path, "") == tmp_path / "live"
+
+
+@pytest.mark.parametrize(
+    ("text", "public"),
+    [
+        ("cannot write /srv/a/b/x.yaml: No space left", "cannot write x.yaml: No space left"),
+        ("('/etc/passwd', \"/a\")", "('passwd', \"a\")"),
+        ("/srv/lab of mine/x.yaml is odd", "x.yaml is odd"),
+        ("results/live.yaml and ../x/y.yaml", "results/live.yaml and ../x/y.yaml"),
+        ("K_D [1/s], 3 N m/rad, 1 / 2", "K_D [1/s], 3 N m/rad, 1 / 2"),
+        ("http://127.0.0.1:8080/index.html", "http://127.0.0.1:8080/index.html"),
+    ],
+)
+def test_of_an_absolute_path_a_page_sees_the_end(text: str, public: str) -> None:
+    assert without_folders(text, [Path("/srv/lab of mine")]) == public
+
+
+def test_paths_below_the_working_folder_are_given_from_there_on() -> None:
+    assert without_folders(f"{Path.cwd()}/results/x is full") == "results/x is full"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import viser
 
-from balance.app.live.overlays import LAYERS
+from balance.app.live.layers import LAYERS
 
 
-class Corner:
+class StatusWindow:
     """A small window in the lower left corner of the scene."""
 
     def __init__(self, server: viser.ViserServer) -> None:
@@ -24,13 +24,13 @@ class Corner:
 
     def show(self, cells: Sequence[tuple[str, str]], alarm: str) -> None:
         """Replace the text, if it differs."""
-        content = corner_html(cells, alarm)
+        content = status_html(cells, alarm)
         if content != self._shown:
             self._shown = content
             self._text.content = content
 
 
-def corner_html(cells: Sequence[tuple[str, str]], alarm: str) -> str:
+def status_html(cells: Sequence[tuple[str, str]], alarm: str) -> str:
     """A table of figures; everything is escaped, for names come from files."""
     boxes = "".join(
         '<div><div style="font-size:.68em;opacity:.65;text-transform:uppercase;'

@@ -1,36 +1,42 @@
-"""Everything that all pages see: stage, robot, layers, plots, and the corner with the figures."""
+"""Everything that all pages see: surroundings, robot, layers, plots and the status window."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import viser
 
-from balance.app.live.corner import Corner
-from balance.app.live.history import History
+from balance.app.live.history import SAMPLE_S, SPAN_S, History
+from balance.app.live.layers import LAYERS, Overlays
 from balance.app.live.observer import Instant, Observer, Rows
-from balance.app.live.overlays import LAYERS, Overlays
 from balance.app.live.plots import Plots
+from balance.app.live.replay import Replay
 from balance.app.live.robot_view import LOOKS, RobotView
-from balance.app.live.stage import LIGHT, Stage, Theme
+from balance.app.live.running import Running
+from balance.app.live.status_window import StatusWindow
+from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import SetpointPath
 from balance.errors import InputError
 from balance.recordings.log_file import sole_labels
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 
+MAX_SAMPLES = 12  # of the history in one frame
+STEPS = 40  # control steps before a sample, whose durations it shows
+
 Clicked = Callable[[str, Any], None]
 
 
-class Theatre:
-    """One robot on the stage; ``use`` puts another one there."""
+class Scene:
+    """One robot and what surrounds it; ``use`` shows another one."""
 
     def __init__(
         self, server: viser.ViserServer, theme: Theme = LIGHT, on_click: Clicked | None = None
     ) -> None:
         self.server, self._on_click = server, on_click
-        self.stage = Stage(server, theme)
+        self.surroundings = Surroundings(server, theme)
         self.shown = {name: shown for name, (_, shown) in LAYERS.items()}
         self.look = LOOKS[0]
         self.history = History()
@@ -40,7 +46,7 @@ class Theatre:
         self._view: RobotView | None = None
         self._overlays: Overlays | None = None
         self._plots: Plots | None = None
-        self._corner = Corner(server)
+        self._status = StatusWindow(server)
 
     def use(self, robot: Robot, path: SetpointPath, pushes: Sequence[Push] = ()) -> None:
         """Show a robot from now on; the plots begin anew."""
@@ -52,7 +58,7 @@ class Theatre:
                     self._view.remove()
                 self._view = RobotView(self.server, robot, self._on_click)
                 self._view.set_look(self.look)
-                self.stage.look_at(robot)
+                self.surroundings.look_at(robot)
             self._robot = robot
             if self._overlays is not None:
                 self._overlays.remove()
@@ -101,5 +107,44 @@ class Theatre:
             self._view.set_look(self.look)
 
     def tell(self, cells: Sequence[tuple[str, str]], alarm: str = "") -> None:
-        """Figures for the corner (label and value), and what is wrong, if anything."""
-        self._corner.show(cells, alarm)
+        """Figures for the status window (label and value), and what is wrong, if anything."""
+        self._status.show(cells, alarm)
+
+
+def draw_session(scene: Scene, running: Running) -> None:
+    """Show the newest row, and take samples of those since the last frame."""
+    log, history = running.shared.view(), scene.history
+    if log.rows == 0:
+        return
+    period = running.config.control_period_s
+    for _ in range(MAX_SAMPLES):
+        row = round(history.next_time / period)
+        if row >= log.rows:
+            break
+        now = scene.observer.at(log, row)
+        steps = log.control_time[max(0, row + 1 - STEPS) : row + 1]
+        history.add(now, scene.pushes, steps, period)
+    else:  # too far behind to catch up
+        history.next_time = log.rows * period
+    scene.draw(log, log.rows - 1)
+
+
+def draw_replay(scene: Scene, replay: Replay) -> None:
+    """Move on with the clock, and show where the replay is."""
+    before, history = replay.time, scene.history
+    row = replay.advance()
+    if replay.time < before:
+        history.clear()
+    if not len(history):
+        _fill(scene, replay, row)
+    now = scene.draw(replay.recording, row)
+    if now.time > history.next_time:
+        history.add(now, scene.pushes)
+
+
+def _fill(scene: Scene, replay: Replay, row: int) -> None:
+    """Samples of the seconds before a row, after a jump in time."""
+    time = replay.recording.time
+    for moment in np.arange(max(0.0, time[row] - SPAN_S), time[row], SAMPLE_S):
+        now = scene.observer.at(replay.recording, int(np.searchsorted(time, moment)))
+        scene.history.add(now, scene.pushes)

@@ -1,31 +1,40 @@
-"""Layers that lie on the ground, and the CoM above it."""
+"""The layers on top of the robot, on the ground and as arrows; each can be switched on and off."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import viser
 from numpy.typing import NDArray
 
 from balance.app.live.layer import (
+    BLUE,
     GREEN,
     LIFT_M,
     ORANGE,
+    PURPLE,
     SKY,
     VERMILION,
     Layer,
+    Scale,
     place,
+    set_arrows,
     set_points,
     show,
 )
-from balance.app.live.observer import Instant
+from balance.app.live.observer import Instant, Observer
 from balance.robots import Robot
+from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
 
 TRAIL_S = 3.0
 TRAIL_STEP_M = 5e-4
+GAP = 0.08  # of the robot's height, between the tip and the point pushed, which is inside a link
+SHOWN_PUSH_S = 0.6  # for which a short push is shown
 
 
 class Soles(Layer):
@@ -186,3 +195,135 @@ class CapturePoint(Layer):
 
     def draw(self, now: Instant) -> None:
         place(self._spot, now.capture_point, 1.8 * LIFT_M)
+
+
+class ContactForces(Layer):
+    """Contact wrenches, as force at the CoP and torsion about the sole's normal."""
+
+    colour = GREEN
+    symbol = "↑"
+    meaning = "of the ground on each sole"
+    offset = 0.0
+
+    def make(self) -> None:
+        self._forces = self.arrows("forces", 1)
+        self._torsions = self.arrows("torsions", 1, 0.003)
+
+    def _wrenches(self, now: Instant) -> tuple[Array, Array, Array]:
+        return now.cops, now.forces, now.torsions
+
+    def draw(self, now: Instant) -> None:
+        cops, forces, torsions = self._wrenches(now)
+        colours = np.tile(self.colour, (len(cops), 1))
+        starts = cops + np.array([0.0, self.offset, 0.0])
+        set_arrows(self._forces, starts, self.scale.force * forces, colours)
+        set_arrows(self._torsions, starts, self.scale.torsion * torsions, colours)
+
+
+class CommandedForces(ContactForces):
+    """The wrenches that the law asks for."""
+
+    colour = BLUE
+    meaning = "that the law asks for"
+    offset = 0.03  # m, beside the measured ones
+
+    def _wrenches(self, now: Instant) -> tuple[Array, Array, Array]:
+        return now.commanded_cops, now.commanded, now.commanded_torsions
+
+
+class AngularMomentum(Layer):
+    """The angular momentum about the CoM."""
+
+    colour = PURPLE
+    symbol = "↑"
+    meaning = "about the centre of mass"
+
+    def make(self) -> None:
+        self._arrow = self.arrows("arrow", 1, 0.008)
+
+    def draw(self, now: Instant) -> None:
+        vector = self.scale.spin * now.momentum[None, 3:]
+        set_arrows(self._arrow, now.com[None], vector, np.array([self.colour]))
+
+
+class PushArrow(Layer):
+    """Pushes, as arrows that end where they act."""
+
+    colour = ORANGE
+    symbol = "→"
+    meaning = "where it acts"
+
+    def make(self) -> None:
+        self._arrow = self.arrows("arrow", 1, 0.012)
+        self.pushes: Sequence[Push] = ()
+
+    def use(self, observer: Observer, pushes: Sequence[Push]) -> None:
+        """Take the pushes of a session or recording."""
+        self._observer, self.pushes = observer, pushes
+
+    def draw(self, now: Instant) -> None:
+        starts, vectors = [], []
+        for push in self.pushes:
+            if push.start <= now.time <= max(push.end, push.start + SHOWN_PUSH_S):
+                pose = self._observer.body_point(push.body, push.point)
+                axis = pose.rotation @ push.direction if push.in_body_axes else push.direction
+                vector = 0.24 * self.scale.height * axis
+                starts.append(pose.translation - vector - GAP * self.scale.height * axis)
+                vectors.append(vector)
+        show(self._arrow, bool(starts))
+        if starts:
+            colours = np.tile(self.colour, (len(starts), 1))
+            set_arrows(self._arrow, np.array(starts), np.array(vectors), colours)
+
+
+LAYERS: dict[str, tuple[type[Layer], bool]] = {
+    "Push": (PushArrow, True),
+    "Centre of mass": (CentreOfMass, True),
+    "CoM trail": (Trail, True),
+    "Capture point": (CapturePoint, True),
+    "Centre of pressure": (CentreOfPressure, True),
+    "Support polygon": (SupportPolygon, True),
+    "Sole rectangles": (Soles, True),
+    "Measured wrenches": (ContactForces, True),
+    "Commanded wrenches": (CommandedForces, False),
+    "Angular momentum": (AngularMomentum, True),
+}
+"""Name of each layer, its class, and whether it is shown at first."""
+
+
+class Overlays:
+    """All layers of one robot."""
+
+    def __init__(
+        self, server: viser.ViserServer, observer: Observer, shown: dict[str, bool]
+    ) -> None:
+        self._root = server.scene.add_frame("/overlay", show_axes=False)
+        scale = Scale.of(observer.robot)
+        self.layers = {name: cls(server, name, scale) for name, (cls, _) in LAYERS.items()}
+        self._observer = observer
+        for layer in self.layers.values():
+            if isinstance(layer, Soles):
+                layer.use(observer.robot)
+        self.show(shown)
+        self.set_pushes(())
+
+    def show(self, shown: dict[str, bool]) -> None:
+        """Switch layers on and off."""
+        for name, layer in self.layers.items():
+            layer.visible = shown.get(name, LAYERS[name][1])
+
+    def set_pushes(self, pushes: Sequence[Push]) -> None:
+        """Say which pushes there are."""
+        for layer in self.layers.values():
+            if isinstance(layer, PushArrow):
+                layer.use(self._observer, pushes)
+
+    def draw(self, now: Instant) -> None:
+        """Draw the layers that are on."""
+        for layer in self.layers.values():
+            if layer.visible:
+                layer.draw(now)
+
+    def remove(self) -> None:
+        """Take all layers off the scene."""
+        self._root.remove()

@@ -1,7 +1,8 @@
 """The settings of the driver's panel, and the experiment that they make.
 
-Whatever comes from a page passes through :meth:`Desk.set` or :meth:`Desk.choose`, which clamp
-numbers to their ranges and refuse names that were not offered.
+Whatever comes from a page passes through :meth:`PanelSettings.set` or
+:meth:`PanelSettings.choose`, which clamp numbers to their ranges and refuse names that were not
+offered.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ PAPER_PUSH = push_config(
 """The hit of Garofalo2015, Section 5, on the body that a robot names for pushes."""
 
 
-class Desk:
+class PanelSettings:
     """What the driver has chosen; the experiment follows from it."""
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:

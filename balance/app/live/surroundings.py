@@ -30,9 +30,9 @@ class Theme:
     shadow: float
     ambient: float
     soft: float
-    """Light of the sky, beside that of the surroundings."""
+    """Light of the sky, beside that of the environment map."""
     alone: float
-    """Light of the sky without surroundings."""
+    """Light of the sky without an environment map."""
     sun: float
 
 
@@ -64,11 +64,13 @@ DARK = Theme(
 )
 
 
-class Stage:
+class Surroundings:
     """Floor, sky and lamps; the same for every robot."""
 
-    def __init__(self, server: viser.ViserServer, theme: Theme, surroundings: bool = True) -> None:
-        self._server, self._surroundings = server, surroundings
+    def __init__(
+        self, server: viser.ViserServer, theme: Theme, environment_map: bool = True
+    ) -> None:
+        self._server, self._environment_map = server, environment_map
         self.floor = True
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
@@ -89,11 +91,11 @@ class Stage:
             brand_color=theme.brand,
         )
         scene.configure_environment_map(
-            "studio" if self._surroundings else None, environment_intensity=theme.ambient
+            "studio" if self._environment_map else None, environment_intensity=theme.ambient
         )
         # A spot has one shadow map, a directional light three: too many without a graphics card.
         scene.add_light_spot(
-            "/stage/sun",
+            "/surroundings/sun",
             intensity=theme.sun,
             decay=0.0,
             angle=0.5,
@@ -103,13 +105,13 @@ class Stage:
             position=LIGHT_FROM,
         )
         scene.add_light_hemisphere(
-            "/stage/sky",
+            "/surroundings/sky",
             sky_color=(255, 255, 255),
             ground_color=theme.floor,
-            intensity=theme.soft if self._surroundings else theme.alone,
+            intensity=theme.soft if self._environment_map else theme.alone,
         )
         self._floor = scene.add_grid(
-            "/stage/floor",
+            "/surroundings/floor",
             infinite_grid=True,
             cell_size=0.1,
             section_size=0.5,
