@@ -163,7 +163,8 @@ def soak_pushes(seconds: float, seed: int) -> bool:
     ]
     wrong = [name for name, fine in good.items() if not fine]
     verdict = f"Not as promised: {', '.join(wrong)}." if wrong else "As promised."
-    write_table("soak", ["quantity", "value"], rows, f"{verdict} {stamp('scripts/soak push')}")
+    text = f"{verdict} {stamp('scripts/soak push')}"
+    write_table("docs/robustness.md", "soak", ["quantity", "value"], rows, text)
     return not wrong
 
 

@@ -1,18 +1,12 @@
-"""The soak's own arithmetic: a drift is seen, chance is none; tables find their place."""
+"""The soak's own arithmetic: a drift is seen, chance is none."""
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from lib import tables  # noqa: E402
-from lib.push_soak import EVERY_S, LENGTH_S, MOST_ERRORS, drift, push_soak, share  # noqa: E402
+from lib.push_soak import EVERY_S, LENGTH_S, MOST_ERRORS, drift, push_soak, share
 
 N, NQ = 1200, 34  # pushes in an hour; coordinates of the TORO-like robot
 
@@ -48,26 +42,3 @@ def test_the_same_seed_gives_the_same_states_and_another_does_not() -> None:
     first, again, other = (push_soak("toro_damped", EVERY_S, seed) for seed in (1, 1, 2))
     assert first.fell_at is None
     assert first.fingerprints == again.fingerprints != other.fingerprints
-
-
-def test_a_table_replaces_its_old_self_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("a\n<!-- table: x -->\nold\n<!-- end -->\nb\n<!-- table: y -->\n<!-- end -->\n")
-    monkeypatch.setattr(tables, "PAGE", page)
-    for value in (1, 2):
-        tables.write_table("x", ["n"], [[value]], "below")
-    assert page.read_text() == (
-        "a\n<!-- table: x -->\n| n |\n|---|\n| 2 |\n\nbelow\n<!-- end -->\n"
-        "b\n<!-- table: y -->\n<!-- end -->\n"
-    )
-    with pytest.raises(SystemExit, match="no place for the table 'z'"):
-        tables.write_table("z", ["n"], [])
-
-
-def test_the_page_has_a_place_for_every_table() -> None:
-    text = tables.PAGE.read_text(encoding="utf-8")
-    for mark in ("states", "faults", "fuzz", "soak", "machine"):
-        assert text.count(f"<!-- table: {mark} -->\n") == 1
-    assert text.count("<!-- table: ") == text.count(tables.END)
