@@ -21,8 +21,7 @@ from balance.errors import ConfigError
 from balance.studies import session
 from balance.studies.compare import Compare
 from balance.studies.compare_table import compare_csv, table
-from balance.studies.failures import StudyStoppedError
-from balance.studies.store import StudyFolder
+from balance.studies.store import StudyFolder, StudyStoppedError
 from balance.studies.workers import Result, Task, failed
 
 LIMIT = 0.6  # of the ankle limit: what the pretended laws recover
@@ -51,7 +50,7 @@ def file(tmp_path: Path, short: dict[str, Any]) -> Path:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings and figures are for other tests."""
     monkeypatch.setattr(Compare, "_recording", lambda *_: None)
-    monkeypatch.setattr("balance.plots.style.replace_figure", lambda *_: None)
+    monkeypatch.setattr("balance.plots.style.save", lambda *_: None)
 
 
 def compare_of(path: Path, limits: bool = True, **overrides: Any) -> Compare:

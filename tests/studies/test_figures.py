@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from balance.plots.envelope import AROUND_DEG, envelope_figure
 from balance.plots.studies import Dimension, SweepData, _knots, sweep_figure
-from balance.plots.style import replace_figure
+from balance.plots.style import save
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import CRITERIA, Limit
 
@@ -153,7 +153,7 @@ def test_elevations_get_rows_of_their_own() -> None:
 
 
 def test_figures_are_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace_figure(sweep_figure(data(3)), tmp_path, "figure", pdf=True)
+    save(sweep_figure(data(3)), tmp_path, "figure", pdf=True)
     before = (tmp_path / "figure.png").read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"figure.png", "figure.pdf"}
 
@@ -162,7 +162,7 @@ def test_figures_are_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Figure, "savefig", fails)
     with pytest.raises(OSError, match="no space"):
-        replace_figure(sweep_figure(data(3, 3)), tmp_path, "figure")
+        save(sweep_figure(data(3, 3)), tmp_path, "figure")
     assert (tmp_path / "figure.png").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"figure.png", "figure.pdf"}
 

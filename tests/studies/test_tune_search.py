@@ -10,7 +10,7 @@ import pytest
 from tuning_samples import KilledError, drive, rows_of, trials_of, tuning_of, write_study
 
 from balance.errors import ConfigError
-from balance.studies.failures import StudyStoppedError
+from balance.studies.store import StudyStoppedError
 from balance.studies.tuning.archive import front, score_of
 
 PARETO = [{"metric": "settling_time_s"}, {"metric": "peak_com_error_m"}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from balance.app.live.server import open_server
 from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.recording import Recording
 
 FRAMES_PER_S = 30
@@ -67,11 +67,8 @@ def _titled(text: str, title: str) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        write_atomically(path, text.encode())
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise FileError(f"cannot write {path}: {error.strerror or error}") from None
     return path
