@@ -1,15 +1,20 @@
-"""The commands ``sweep`` and ``envelope``: options, exit codes, and one sentence for mistakes."""
+"""The commands that run a study: options, exit codes, and one sentence for mistakes."""
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
-from balance.app.cli import main
+from balance.app.cli import app, main
+from balance.app.cli.studies import COMMANDS
+from balance.recordings.results import load_recording
 from balance.studies import cluster
 
 NOBODY = "tcp://127.0.0.1:9"  # the discard port: nothing listens there
@@ -100,7 +105,7 @@ def test_studies_of_the_other_kind_are_refused(
 ) -> None:
     studies = {"sweep": "friction", "envelope": "envelope_toro", "tune": "tune_toro"}
     for ours, study in studies.items():
-        for other in studies.keys() - {ours}:
+        for other in {*studies, "compare"} - {ours}:
             said = refused(monkeypatch, capsys, other, study)
             assert said.endswith(
                 f"{study}.yaml is for 'balance {ours}', not for 'balance {other}'\n"
@@ -131,6 +136,72 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
     log = (out / "runs.log").read_bytes()
     assert command(monkeypatch, *arguments) == 0  # nothing is left to run, no worker is started
     assert (out / "runs.log").read_bytes() == log
+
+
+def test_a_comparison_writes_its_tables_figure_and_recordings(
+    tmp_path: Path,
+    short: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    limits = {"directions": {"azimuth_deg": [90.0]}, "tolerance": 0.4, "largest": 1.0}
+    study = {
+        "experiment": "toro_push",
+        "set": short,
+        "laws": ["momentum", "virtual_model"],
+        "limits": limits,
+    }
+    file, out = tmp_path / "two.yaml", tmp_path / "out"
+    file.write_text(yaml.safe_dump(study))
+    arguments = ("compare", str(file), "--out", str(out), "--workers", "1")
+    assert command(monkeypatch, *arguments) == 0
+    shown = capsys.readouterr().out
+    for part in ("virtual_model", "CoM, largest error [mm]", "largest push to left", "p99"):
+        assert part in shown
+    files = {"compare.md", "compare.csv", "compare.png", "limits.csv", "runs.parquet"}
+    assert files <= {path.name for path in out.iterdir()}
+    rows = {row["name"]: row for row in csv.DictReader((out / "compare.csv").open())}
+    for name, row in rows.items():
+        summary = load_recording(out / "recordings" / name).summary()
+        assert summary["law"] == row["law"] == name
+        assert float(row["torque_effort_N2m2s"]) == pytest.approx(summary["torque_effort_N2m2s"])
+    log = (out / "runs.log").read_bytes()
+    assert command(monkeypatch, *arguments) == 0  # nothing is left to run, no worker is started
+    assert (out / "runs.log").read_bytes() == log
+
+
+def test_bad_input_of_a_comparison_is_one_sentence_and_exit_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    for arguments, told in (
+        (("compare_tor",), "did you mean 'compare_toro'?"),
+        (("toro_quiet",), "recovery limits need a push"),
+        (("toro_push", "--set", "plant.fiction=1"), "did you mean 'friction'?"),
+    ):
+        assert told in refused(monkeypatch, capsys, "compare", *arguments, "--out", out)
+    assert not Path(out).exists()
+
+
+def test_the_four_commands_have_the_same_options_and_compare_one_more() -> None:
+    names = {
+        command.name: {
+            option for one in command.params for option in (*one.opts, *one.secondary_opts)
+        }
+        for command in get_command(app).commands.values()
+        if command.name in COMMANDS
+    }
+    assert set(names) == {"sweep", "envelope", "tune", "compare"}
+    assert names["sweep"] == names["envelope"] == names["tune"]
+    assert names["compare"] - names["sweep"] == {"--limits", "--no-limits"}
+    assert names["sweep"] >= {
+        "--out",
+        "--set",
+        "--robots",
+        "--scheduler",
+        "--workers",
+        "--overwrite",
+    }
 
 
 def test_help_does_not_load_dask_or_pinocchio() -> None:
