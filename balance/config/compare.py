@@ -87,12 +87,15 @@ def load_comparison(
             changes["limits"] = None
         return load_study(CompareConfig, path, changes)
     experiment = load_config(path, overrides)
-    # Only what was set: a default of the experiment's law is not one of the other laws.
+    # A default of the experiment's law is not one of the others: only what was set counts.  The
+    # config of a result spells everything out; there, what is no default was set.
+    spelled_out = experiment.provenance is not None
     tree: dict[str, Any] = {
         "experiment": experiment.model_dump(
             mode="json",
             exclude_none=True,
-            exclude_unset=True,
+            exclude_unset=not spelled_out,
+            exclude_defaults=spelled_out,
             exclude={"reference", "provenance"},
         )
     }

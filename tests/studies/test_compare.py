@@ -18,6 +18,7 @@ from balance.config.paths import data_folder
 from balance.config.sections import law_section
 from balance.config.studies import find_study
 from balance.errors import ConfigError
+from balance.recordings.results import config_text
 from balance.studies import session
 from balance.studies.compare import Compare
 from balance.studies.compare_table import compare_csv, table
@@ -286,9 +287,18 @@ def test_a_comparison_is_no_experiment() -> None:
         load_config(find_study("compare_toro"))
 
 
-def test_a_default_of_the_experiments_law_is_not_one_of_the_others() -> None:
-    """What the file does not set is each law's own: the capture law damps the contacts less."""
-    study = Compare(load_comparison("toro_push", limits=False), "toro_push", "toro_push")
+@pytest.mark.parametrize("spelled_out", [False, True])
+def test_a_default_of_the_experiments_law_is_not_one_of_the_others(
+    tmp_path: Path, spelled_out: bool
+) -> None:
+    """Not even where a file spells out all defaults, as that of a result does."""
+    path: str | Path = "toro_push"
+    if spelled_out:
+        resolved = load_config("toro_push").model_copy(update={"provenance": {"balance": "0"}})
+        path = tmp_path / "config.yaml"
+        path.write_text(config_text(resolved), encoding="utf-8")
+        assert "contact_damping" in path.read_text(encoding="utf-8")
+    study = Compare(load_comparison(path, limits=False), "toro_push", "toro_push")
     found = {}
     while (task := study.next_task()) is not None:
         found[task.key] = task.config["controller"].get("contact_damping")
@@ -297,3 +307,4 @@ def test_a_default_of_the_experiments_law_is_not_one_of_the_others() -> None:
         own = fields["contact_damping"].default if "contact_damping" in fields else None
         assert found[law] == own
     assert len({own for own in found.values() if own is not None}) > 1
+    assert study.config.experiment["controller"]["gains"]  # which the file does set
