@@ -6,7 +6,7 @@ They differ in the study that they make; options, folders and messages are the s
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
+from balance.errors import FileError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from balance.studies.compare import Compare
     from balance.studies.envelope import Envelope
     from balance.studies.interface import Study
@@ -61,8 +64,8 @@ class StudyCommand:
     """Those that no other command has."""
     discard: Callable[[Any, Path], None] | None = None
     """Called before a folder is overwritten: the study may have more than what is in it."""
-    show: Callable[[Any, Path], None] | None = None
-    """Prints more than how many runs ended how."""
+    table: Callable[[Any, Path], Table] | None = None
+    """What to print below how many runs ended how."""
 
 
 def register(app: typer.Typer) -> None:
@@ -86,15 +89,18 @@ def _function(command: StudyCommand) -> Callable[..., None]:
         pdf: PdfOption = False,
         **own: Any,
     ) -> None:
+        from balance.app.terminal import console
         from balance.config import parse_overrides
         from balance.config.studies import find_study
         from balance.studies.session import run_study
 
         path = find_study(config, command.takes_experiment)
+        overrides = parse_overrides(set_ or [])
         with about(path):
-            study = command.make(path, parse_overrides(set_ or []), robots or [], **own)
+            study = command.make(path, overrides, robots or [], **own)
         folder = out or Path("results") / path.stem
-        _check_free(folder, resume or overwrite)
+        if folder.exists() and not (resume or overwrite):
+            raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
         if overwrite and command.discard:
             command.discard(study, folder)
         run_study(
@@ -104,11 +110,12 @@ def _function(command: StudyCommand) -> Callable[..., None]:
             count=workers,
             overwrite=overwrite,
             pdf=pdf,
-            console=_console(),
+            console=console,
         )
-        _print_outcomes(study, folder)
-        if command.show:
-            command.show(study, folder)
+        for line in _outcomes(study, folder):
+            console.print(line, highlight=False, soft_wrap=True)
+        if command.table:
+            console.print(command.table(study, folder))
 
     shared = inspect.signature(run, eval_str=True)
     named = [one for one in shared.parameters.values() if one.kind is not one.VAR_KEYWORD]
@@ -118,24 +125,11 @@ def _function(command: StudyCommand) -> Callable[..., None]:
     return run
 
 
-def _check_free(folder: Path, may_exist: bool) -> None:
-    from balance.errors import FileError
-
-    if folder.exists() and not may_exist:
-        raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
-
-
-def _console() -> Any:
-    from balance.app.terminal import console
-
-    return console
-
-
-def _print_outcomes(study: Study, folder: Path) -> None:
+def _outcomes(study: Study, folder: Path) -> Iterator[str]:
     outcomes = ", ".join(f"{name} {count}" for name, count in study.counts.items())
     files = ", ".join(sorted(p.name for p in folder.iterdir() if not p.name.startswith(".")))
-    for line in (f"{study.expected()} runs: {outcomes}", f"Written to {folder}: {files}"):
-        _console().print(line, highlight=False, soft_wrap=True)
+    yield f"{study.expected()} runs: {outcomes}"
+    yield f"Written to {folder}: {files}"
 
 
 def _sweep(path: Path, overrides: Overrides, robots: Robots) -> Sweep:
@@ -176,7 +170,7 @@ def _compare(path: Path, overrides: Overrides, robots: Robots, limits: bool) -> 
     return Compare(load_comparison(path, overrides, limits), path.stem, str(path), robots)
 
 
-def _print_comparison(study: Compare, folder: Path) -> None:
+def _comparison_table(study: Compare, folder: Path) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -188,7 +182,7 @@ def _print_comparison(study: Compare, folder: Path) -> None:
         shown.add_column(escape(name), justify="right" if index else "left")
     for line in lines:
         shown.add_row(*map(escape, line))
-    _console().print(shown)
+    return shown
 
 
 COMMANDS = {
@@ -213,6 +207,6 @@ COMMANDS = {
                 "limits", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=LimitsOption
             ),
         ),
-        show=_print_comparison,
+        table=_comparison_table,
     ),
 }
