@@ -8,9 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from balance.config.experiment import find_config, load_config
+from balance.config.experiment import load_config
 from balance.config.schema import Strict, load_yaml_mapping, validate
-from balance.config.studies import DirectionsConfig, SearchConfig, StudyConfig, load_study
+from balance.config.studies import (
+    DirectionsConfig,
+    SearchConfig,
+    StudyConfig,
+    find_study,
+    load_study,
+)
 
 # A name is also that of a folder, and must not look like the number of a run.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]
@@ -73,7 +79,7 @@ def load_comparison(
     The dotted ``overrides`` are keys of the file, whichever it is; without ``limits`` the search
     for recovery limits is left out.
     """
-    path = find_config(path)
+    path = find_study(path, or_experiment=True)
     if "experiment" in load_yaml_mapping(path):
         changes = dict(overrides or {})
         if not limits:
@@ -81,9 +87,16 @@ def load_comparison(
             changes["limits"] = None
         return load_study(CompareConfig, path, changes)
     experiment = load_config(path, overrides)
+    # A default of the experiment's law is not one of the others: only what was set counts.  The
+    # config of a result spells everything out; there, what is no default was set.
+    spelled_out = experiment.provenance is not None
     tree: dict[str, Any] = {
         "experiment": experiment.model_dump(
-            mode="json", exclude_none=True, exclude={"reference", "provenance"}
+            mode="json",
+            exclude_none=True,
+            exclude_unset=not spelled_out,
+            exclude_defaults=spelled_out,
+            exclude={"reference", "provenance"},
         )
     }
     return validate(CompareConfig, tree if limits else {**tree, "limits": None}, str(path))

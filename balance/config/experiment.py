@@ -29,6 +29,10 @@ from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
 MAX_STEPS = 4_000_000
+MANY_EXPERIMENTS = (
+    "is a study of many experiments; run it with 'balance compare', 'balance sweep', "
+    "'balance envelope' or 'balance tune'"
+)
 
 
 class ReferenceConfig(Strict):
@@ -135,6 +139,8 @@ def shipped_config(name: str) -> Path:
     folder = data_folder("configs")
     shipped = folder / f"{name}.yaml"
     if not os.path.isfile(shipped):
+        if os.path.isfile(folder / "studies" / shipped.name):
+            raise ConfigError(f"'{name}' {MANY_EXPERIMENTS}")
         names = [p.stem for p in folder.glob("*.yaml")]
         raise FileError(f"no file or shipped config '{name}'{known_names(name, names)}")
     return shipped
@@ -165,10 +171,7 @@ def load_config(
             "name of a shipped config, or a mapping of keys to values"
         )
     if "experiment" in tree:
-        raise ConfigError(
-            f"{name} is a study of many experiments; run it with 'balance compare', "
-            "'balance sweep' or 'balance envelope'"
-        )
+        raise ConfigError(f"{name} {MANY_EXPERIMENTS}")
     return parse_config(tree, name, overrides)
 
 

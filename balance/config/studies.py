@@ -140,8 +140,11 @@ COMMANDS: dict[str, StudyKind] = {"parameters": "tune", "directions": "envelope"
 S = TypeVar("S", bound=StudyConfig)
 
 
-def find_study(path: str | Path) -> Path:
-    """A study file by path, or by the name of one that ships with the package."""
+def find_study(path: str | Path, or_experiment: bool = False) -> Path:
+    """A study file by path, or by the name of one that ships with the package.
+
+    With ``or_experiment`` the name may also be that of a shipped experiment.
+    """
     path = Path(path)
     # A clone has a folder 'robots', and there is a study of that name.
     there = os.path.exists(path) and not os.path.isdir(path)
@@ -149,10 +152,15 @@ def find_study(path: str | Path) -> Path:
         return path
     folder = data_folder("configs") / "studies"
     shipped = folder / f"{path}.yaml"
-    if not os.path.isfile(shipped):
-        names = [p.stem for p in folder.glob("*.yaml")]
-        raise FileError(f"no file or shipped study '{path}'{known_names(str(path), names)}")
-    return shipped
+    if os.path.isfile(shipped):
+        return shipped
+    experiment = folder.parent / shipped.name
+    if or_experiment and os.path.isfile(experiment):
+        return experiment
+    folders = (folder, folder.parent) if or_experiment else (folder,)
+    names = [file.stem for one in folders for file in one.glob("*.yaml")]
+    kinds = "study or config" if or_experiment else "study"
+    raise FileError(f"no file or shipped {kinds} '{path}'{known_names(str(path), names)}")
 
 
 def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | None = None) -> S:

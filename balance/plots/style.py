@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from balance.config import LAWS
+from balance.recordings.atomic_writes import replacing
 
 DPI = 200
 # Inches: with these fonts a narrow figure still reads when printed 3.5 in (one IEEE column) wide.
@@ -114,22 +113,16 @@ def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:
-    """Write ``name``.png, and ``name``.pdf if asked; equal figures give equal bytes."""
+    """Write ``name``.png, and ``name``.pdf if asked; equal figures give equal bytes.
+
+    Viewers never load half a file: an older figure is replaced as a whole.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.png"]
+    made: dict[str, dict[str, None]] = {"png": {"Software": None}}
+    if pdf:
+        made["pdf"] = {"CreationDate": None}
     with styled():
-        figure.savefig(paths[0], metadata={"Software": None})
-        if pdf:
-            paths.append(folder / f"{name}.pdf")
-            figure.savefig(paths[1], metadata={"CreationDate": None})
-    return paths
-
-
-def replace_figure(figure: Figure, folder: Path, name: str, pdf: bool = False) -> None:
-    """Write a figure beside its place and move it there: viewers never load half a file."""
-    work = folder / f".{name}.part"
-    try:
-        for path in save(figure, work, name, pdf):
-            os.replace(path, folder / path.name)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        for kind, metadata in made.items():
+            with replacing(folder / f"{name}.{kind}") as part:
+                figure.savefig(part, format=kind, metadata=metadata)
+    return [folder / f"{name}.{kind}" for kind in made]

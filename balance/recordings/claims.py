@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from balance.errors import FileError
-from balance.recordings.atomic_moves import exchange, move_to_free, try_lock
+from balance.recordings.system_calls import exchange, move_to_free, try_lock
 
 SUFFIX, CLAIM, NEW, OLD = ".balance", "claim", "new", "old"
 HEAD = b"balance: "

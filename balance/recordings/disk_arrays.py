@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import mmap
-import os
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from balance.errors import FileError
+from balance.recordings.system_calls import give_back, reserve
 
 LARGE_BYTES = 8_000_000
 CHUNK_ROWS = 4096
@@ -29,7 +29,7 @@ def zeros(shape: Any, dtype: Any) -> Any:
     with tempfile.TemporaryFile() as file:
         try:
             # Reserved, not sparse: a disk that fills up later would end the process without a word.
-            os.posix_fallocate(file.fileno(), 0, size)
+            reserve(file.fileno(), size)
         except OSError as error:
             folder = tempfile.gettempdir()
             raise FileError(
@@ -44,7 +44,7 @@ def zeros(shape: Any, dtype: Any) -> Any:
 def release() -> None:
     """Give the memory of all large arrays back; they are read from their files when next used."""
     for memory in list(_mapped):
-        memory.madvise(mmap.MADV_DONTNEED)
+        give_back(memory)
 
 
 def chunks(rows: int, size: int | None = None) -> Iterator[slice]:

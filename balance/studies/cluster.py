@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import signal
 import threading
@@ -12,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import balance
-from balance.errors import InputError, MissingExtraError
-from balance.studies.failures import ClusterError
+from balance.errors import BalanceError, InputError, MissingExtraError
+from balance.recordings.system_calls import usable_cores
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,6 +27,10 @@ SETTINGS = {
     "distributed.admin.low-level-log-length": 1000,
     "distributed.worker.profile.enabled": False,
 }
+
+
+class ClusterError(BalanceError):
+    """A Dask scheduler does not answer, or its workers cannot run our experiments."""
 
 
 @contextmanager
@@ -57,11 +60,6 @@ def _silence() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @contextmanager
 def _local(count: int) -> Iterator[Client]:
     from distributed import Client, LocalCluster
@@ -76,7 +74,7 @@ def _local(count: int) -> Iterator[Client]:
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
                 env=dict.fromkeys(BLAS_VARIABLES, "1"),
-                preload="balance.studies.local_worker",
+                preload="balance.studies.workers",
             )
     except (OSError, RuntimeError) as error:
         raise ClusterError(f"the {count} local workers cannot be started: {error}") from error

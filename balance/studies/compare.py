@@ -14,6 +14,7 @@ from balance.config.dotted_keys import set_key
 from balance.config.sections import law_section, shared_keys
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording
 from balance.studies.axes import make_design
@@ -21,7 +22,7 @@ from balance.studies.cells import cell_source, check_cells
 from balance.studies.compare_table import LawResult, compare_csv, compare_summary
 from balance.studies.envelope import Envelope
 from balance.studies.limits import write_limits
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.sweep import OUTCOMES
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
@@ -66,7 +67,7 @@ class Compare:
         try:
             shared = base if base.get("law") == law.law else _shared(base, law.law)
         except ConfigError as error:
-            raise ConfigError(f"{self._source}: {error}") from None
+            raise ConfigError(f"{self._source}: 'laws', {error}") from None
         tree: dict[str, Any] = {**shared, "law": law.law}
         for key, value in law.set.items():
             set_key(tree, key, value)
@@ -194,13 +195,13 @@ class Compare:
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``compare.md``, ``compare.csv`` and ``compare.png`` as they stand."""
         from balance.plots.compare import compare_figure
-        from balance.plots.style import replace_figure
+        from balance.plots.style import save
 
         results = self.results(folder)
         write_atomically(folder / "compare.csv", compare_csv(results).encode())
         text = compare_summary(self.name, self.config, results)
         write_atomically(folder / "compare.md", text.encode())
-        replace_figure(compare_figure(results, self.name), folder, "compare", pdf)
+        save(compare_figure(results, self.name), folder, "compare", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the tables and the figure."""

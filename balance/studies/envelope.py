@@ -10,6 +10,7 @@ from typing import Any
 from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import EnvelopeConfig
 from balance.errors import ConfigError, FileError
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -18,7 +19,7 @@ from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
@@ -227,7 +228,7 @@ class Envelope:
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
         from balance.plots.envelope import envelope_figure
-        from balance.plots.style import replace_figure
+        from balance.plots.style import save
 
         robot = self._first_robot
         assert robot is not None
@@ -236,7 +237,7 @@ class Envelope:
             return ankle_impulse(robot, from_angles(azimuth_deg, elevation_deg))
 
         figure = envelope_figure(self.results(), ankle_Ns, self.name, self.config.criteria)
-        replace_figure(figure, folder, "figure", pdf)
+        save(figure, folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the limits, the table of all runs, the summary and the figure."""

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from balance.config.studies import EnvelopeConfig
+from balance.recordings.atomic_writes import write_atomically
 from balance.studies.search import CRITERIA, Limit
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, markdown, outcomes, timing
 from balance.studies.table import write_table
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shutil
 import time
 import uuid
@@ -15,6 +14,7 @@ from concurrent.futures import CancelledError
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
+from balance.recordings.atomic_writes import replacing
 from balance.studies.interface import Study
 from balance.studies.store import StudyFolder
 from balance.studies.workers import Result, Task, execute, failed
@@ -157,15 +157,11 @@ class Runner:
     def _unpack(self, key: str, packed: bytes) -> None:
         """Put the recording of a run into place, before its row says that it is there."""
         target = self._folder.path / "recordings" / key
-        work = target.with_name(f".{key}.part")
         try:
-            for old in (work, target):  # of a session that ended between this and the row
-                shutil.rmtree(old, ignore_errors=True)
-            with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-                archive.extractall(work)
-            os.replace(work, target)
+            shutil.rmtree(target, ignore_errors=True)  # of a session that ended before the row
+            with replacing(target) as part, zipfile.ZipFile(io.BytesIO(packed)) as archive:
+                archive.extractall(part)
         except OSError as error:
-            shutil.rmtree(work, ignore_errors=True)
             self._stop(f"cannot write {target}: {error.strerror}")
 
     def _look_around(self) -> None:

@@ -17,15 +17,21 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 import balance
-from balance.errors import FileError
-from balance.recordings.atomic_moves import try_lock
+from balance.errors import BalanceError, FileError
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.claims import Claim, sweep
 from balance.recordings.outputs import STUDY
-from balance.studies.failures import StudyStoppedError
+from balance.recordings.system_calls import try_lock
 
 DEFINITION, LOG, LOCK = "study.json", "runs.log", ".lock"
 Row = dict[str, Any]
 """A finished run: ``key`` names it; the rest are columns of the table."""
+
+
+class StudyStoppedError(BalanceError):
+    """A study ended early through nobody's mistake; the same command goes on where it stopped."""
+
+    exit_code = 1
 
 
 class StudyFolder:
@@ -179,19 +185,6 @@ def _parse(line: bytes) -> Row | None:
     except ValueError:
         return None
     return row
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file as a whole: a reader, or a crash, sees the old one or the new one."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_removable(path: Path) -> None:

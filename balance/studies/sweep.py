@@ -14,11 +14,12 @@ import numpy as np
 from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
+from balance.recordings.atomic_writes import write_atomically
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.columns import check_metrics
 from balance.studies.figures import dimensions
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import sweep_summary
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
@@ -140,11 +141,11 @@ class Sweep:
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
         from balance.plots.studies import SweepData, sweep_figure
-        from balance.plots.style import replace_figure
+        from balance.plots.style import save
 
         axes, scattered = self._dimensions
         data = SweepData(axes, scattered, self.outcomes, self.metric, self.config.metric, self.name)
-        replace_figure(sweep_figure(data), folder, "figure", pdf)
+        save(sweep_figure(data), folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the table, the summary and the figure."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from balance.recordings.atomic_writes import replacing
 from balance.studies.store import Row
 
 ROWS_AT_ONCE = 1000
@@ -23,18 +23,16 @@ def write_table(path: Path, rows: Callable[[], Iterable[Row]]) -> None:
     A column holds numbers, truth values or text; anything else becomes JSON text.
     """
     schema = _schema(rows())
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-            for some in _batches(rows(), ROWS_AT_ONCE):
-                arrays = [
-                    pa.array([_cell(row.get(field.name), field.type) for row in some], field.type)
-                    for field in schema
-                ]
-                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        replacing(path) as part,
+        pq.ParquetWriter(part, schema, compression="zstd") as writer,
+    ):
+        for some in _batches(rows(), ROWS_AT_ONCE):
+            arrays = [
+                pa.array([_cell(row.get(field.name), field.type) for row in some], field.type)
+                for field in schema
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def _schema(rows: Iterable[Row]) -> pa.Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import io
 import os
+import signal
 import socket
 import tempfile
 import time
@@ -66,6 +67,11 @@ class Result:
 
 class _TimeoutError(Exception):
     """The run took longer than it may."""
+
+
+def dask_setup(_worker: object) -> None:
+    """Called by Dask in every local worker: Ctrl-C is for the command, which ends its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def execute(task: Task) -> Result:

@@ -1,4 +1,4 @@
-"""A live session without hands: pushes the robot, saves the run, begins anew, again and again.
+"""A live session without actions: pushes the robot, saves the run, begins anew, again and again.
 
 Usage: live_session OUT JOURNAL PORT RUNS
 
@@ -56,10 +56,10 @@ def drive(lab: WatchedLab, runs: int) -> None:
         elif lab.running is not None and lab.running.shared.rows >= PUSH_AT:
             if pushed is not lab.running:
                 pushed = lab.running
-                lab.send(Push(lab.desk.paper_push))
+                lab.send(Push(lab.settings.paper_push))
             elif lab.running.pushes and lab.running.shared.rows >= SAVE_AT:
                 lab.saving = True
-                lab.keeper.save_run("session")
+                lab.saver.save_run("session")
 
 
 def saved(journal: Path) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import resource
+import mmap
 import signal
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -22,6 +22,7 @@ import balance
 from balance.experiment import Experiment
 from balance.recordings.falls import lost_posture
 from balance.recordings.metrics import ankle_limit
+from balance.recordings.system_calls import peak_memory_MB
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
 
@@ -107,8 +108,8 @@ def _memory_mb() -> float:
     """Memory of this process now; where the system does not tell, the most so far."""
     pages = Path("/proc/self/statm")
     if pages.exists():
-        return int(pages.read_text().split()[1]) * resource.getpagesize() / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        return int(pages.read_text().split()[1]) * mmap.PAGESIZE / 1e6
+    return peak_memory_MB()
 
 
 def drift(postures: Array) -> tuple[Array, Array]:
@@ -163,7 +164,8 @@ def soak_pushes(seconds: float, seed: int) -> bool:
     ]
     wrong = [name for name, fine in good.items() if not fine]
     verdict = f"Not as promised: {', '.join(wrong)}." if wrong else "As promised."
-    write_table("soak", ["quantity", "value"], rows, f"{verdict} {stamp('scripts/soak push')}")
+    text = f"{verdict} {stamp('scripts/soak push')}"
+    write_table("docs/robustness.md", "soak", ["quantity", "value"], rows, text)
     return not wrong
 
 

@@ -112,7 +112,7 @@ def write_states(seed: int) -> bool:
     rows = [
         [robot, law, *(totals[robot, law][name] for name in columns), f"{deepest[robot, law]:.0e}",
          totals[robot, law]["complaints"]]
-        for robot in ROBOTS for law in LAWS if totals[robot, law]
+        for robot in ROBOTS for law in LAWS.names() if totals[robot, law]
     ]  # fmt: skip
     head = [
         "robot", "law", "states", "other solver", "relaxed", "minimum wrench", "braked",
@@ -121,5 +121,6 @@ def write_states(seed: int) -> bool:
     complaints = sum(total["complaints"] for total in totals.values())
     states = sum(total["states"] for total in totals.values())
     text = f"{states} states in all, {complaints} complaints, seed {seed}."
-    write_table("states", head, rows, f"{text} {stamp('scripts/soak states')}")
+    text += f" {stamp('scripts/soak states')}"
+    write_table("docs/robustness.md", "states", head, rows, text)
     return complaints == 0

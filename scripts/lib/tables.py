@@ -1,4 +1,7 @@
-"""Tables of the docs: printed, and written between the marks of a page."""
+"""Tables of README and docs: printed, and written between the marks of their page.
+
+A place for a table is ``<!-- table: NAME -->`` and, some lines below, ``<!-- end -->``.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from pathlib import Path
 
 from balance.recordings.provenance import provenance
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "robustness.md"
-END = "<!-- end -->"
+ROOT = Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- table: {} -->", "<!-- end -->"
+NUMBERS = "0123456789+-≥"  # what a cell with a number begins with
 
 
 def stamp(command: str) -> str:
@@ -21,28 +25,37 @@ def stamp(command: str) -> str:
     )
 
 
-def print_table(
-    mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
-) -> str:
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str) -> str:
     """Print a table with the paragraphs below it; its text."""
-    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
-    lines.insert(1, "|" + "---|" * len(head))
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    ruler = "|".join("---:" if _numbers(column) else "---" for column in _columns(head, cells))
+    lines = ["| " + " | ".join(row) + " |" for row in (head, *cells)]
+    lines.insert(1, f"|{ruler}|")
     text = "\n".join(lines) + "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
     print(text)
     return text
 
 
+def _columns(head: Sequence[str], cells: list[list[str]]) -> list[list[str]]:
+    return [[row[i] for row in cells if row[i]] for i in range(len(head))]
+
+
+def _numbers(column: list[str]) -> bool:
+    return bool(column) and all(cell.lstrip("*")[:1] in NUMBERS for cell in column)
+
+
 def write_table(
-    mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
+    page: str, mark: str, head: Sequence[str], rows: Iterable[Sequence[object]], *paragraphs: str
 ) -> None:
-    """Print a table, and put it in the place of the mark's old one."""
-    replace_block(PAGE, mark, print_table(mark, head, rows, *paragraphs))
+    """Print a table, and put it in the place of the mark's old one; ``page`` is below the root."""
+    write_block(page, mark, print_table(head, rows, *paragraphs))
 
 
-def replace_block(page: Path, mark: str, text: str) -> None:
+def write_block(page: str, mark: str, text: str) -> None:
     """Put ``text`` between the marks of a page, in the place of what is there."""
-    before, found, rest = page.read_text(encoding="utf-8").partition(f"<!-- table: {mark} -->\n")
+    path = ROOT / page
+    before, found, rest = path.read_text(encoding="utf-8").partition(f"{BEGIN.format(mark)}\n")
     _, end, after = rest.partition(END)
     if not found or not end:
-        raise SystemExit(f"{page.name} has no place for the table '{mark}'")
-    page.write_text(f"{before}{found}{text}\n{end}{after}", encoding="utf-8")
+        raise SystemExit(f"{page} has no place for the table '{mark}'")
+    path.write_text(f"{before}{found}{text}\n{end}{after}", encoding="utf-8")

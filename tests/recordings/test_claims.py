@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from balance.recordings import atomic_moves
+from balance.recordings import system_calls
 from balance.recordings.claims import Claim, TakenError, recover, sweep, workspace
 from balance.recordings.outputs import RUN, Output, claim_free
 
@@ -59,7 +59,7 @@ def killed_at(call: int, work: Callable[[], None]) -> bool:
         try:
             for name in CALLS:
                 setattr(os, name, deadly(getattr(os, name)))
-            atomic_moves._renameat2 = deadly(atomic_moves._renameat2)
+            system_calls._renameat2 = deadly(system_calls._renameat2)
             work()
             os._exit(0)
         finally:
@@ -74,7 +74,7 @@ def swaps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
     """With Linux's renameat2, and as on a system without it."""
     swaps = request.param == "names can be swapped"
     if not swaps:
-        monkeypatch.setattr(atomic_moves, "_system_call", lambda: None)
+        monkeypatch.setattr(system_calls, "_system_call", lambda: None)
     return swaps
 
 
@@ -134,7 +134,7 @@ def test_an_old_result_whose_name_was_taken_meanwhile_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed between two renames; then somebody makes a folder of that name."""
-    monkeypatch.setattr(atomic_moves, "_system_call", lambda: None)
+    monkeypatch.setattr(system_calls, "_system_call", lambda: None)
     folder, work = tmp_path / "run", workspace(tmp_path / "run")
     save(folder, "old")
     work.mkdir()

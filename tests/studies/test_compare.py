@@ -16,16 +16,17 @@ from balance.config.compare import CompareConfig, load_comparison
 from balance.config.laws import BalancingLawConfig, WrenchLawConfig
 from balance.config.paths import data_folder
 from balance.config.sections import law_section
+from balance.config.studies import find_study
 from balance.errors import ConfigError
+from balance.recordings.results import config_text
 from balance.studies import session
 from balance.studies.compare import Compare
 from balance.studies.compare_table import compare_csv, table
-from balance.studies.failures import StudyStoppedError
-from balance.studies.store import StudyFolder
+from balance.studies.store import StudyFolder, StudyStoppedError
 from balance.studies.workers import Result, Task, failed
 
 LIMIT = 0.6  # of the ankle limit: what the pretended laws recover
-SHIPPED = sorted(data_folder("configs").glob("compare_*.yaml"))
+SHIPPED = sorted((data_folder("configs") / "studies").glob("compare_*.yaml"))
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def file(tmp_path: Path, short: dict[str, Any]) -> Path:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings and figures are for other tests."""
     monkeypatch.setattr(Compare, "_recording", lambda *_: None)
-    monkeypatch.setattr("balance.plots.style.replace_figure", lambda *_: None)
+    monkeypatch.setattr("balance.plots.style.save", lambda *_: None)
 
 
 def compare_of(path: Path, limits: bool = True, **overrides: Any) -> Compare:
@@ -119,7 +120,7 @@ def test_keys_of_one_law_alone_stay_with_it(tmp_path: Path, short: dict[str, Any
     whole_body, hierarchical = compare.next_task(), compare.next_task()
     assert whole_body is not None and hierarchical is not None
     assert whole_body.config["controller"]["tasks"] == {"momentum": 1.0}
-    shared = set(BalancingLawConfig.model_fields) - {"law"} - {"gain_changes"}
+    shared = set(BalancingLawConfig.model_fields) - {"gain_changes", "law"}
     theirs = {key: hierarchical.config["controller"].get(key) for key in shared}
     assert theirs == {key: whole_body.config["controller"].get(key) for key in shared}
 
@@ -128,9 +129,10 @@ def test_keys_of_the_wrench_laws_are_for_all_of_them() -> None:
     study = Compare(load_comparison("toro_damped"), "toro_damped", "toro_damped")
     sections = {name: study._controller(law) for name, law in study.laws.items()}
     kept = {name for name, section in sections.items() if section.get("contact_return") == 1.0}
-    assert kept == {"momentum", "ott2011", "virtual_model"}
-    knowing = {law for law in LAWS if issubclass(law_section({"law": law}), WrenchLawConfig)}
-    assert knowing == kept
+    knowing = {
+        law for law in LAWS.names() if issubclass(law_section({"law": law}), WrenchLawConfig)
+    }
+    assert kept == knowing == {"momentum", "ott2011", "virtual_model"}
 
 
 @pytest.mark.usefixtures("no_figures")
@@ -229,7 +231,7 @@ def test_the_push_of_a_search_is_the_experiments_own(file: Path) -> None:
 def test_shipped_comparisons_hold_every_law_and_four_sides(path: Path) -> None:
     assert path.read_text().startswith("# ")
     compare = Compare(load_comparison(path), path.stem, str(path))
-    assert list(compare.laws) == LAWS.names()
+    assert sorted(compare.laws) == sorted(LAWS.names())
     assert compare.envelope is not None
     sides = {one.heading.azimuth_deg for one in compare.envelope.searches}
     assert sides == {0.0, 90.0, 180.0, 270.0}
@@ -266,8 +268,11 @@ def test_bad_comparisons_are_one_clear_sentence(
 
 
 def test_an_unknown_law_is_told_with_the_known_ones(file: Path) -> None:
-    with pytest.raises(ConfigError, match=r"law=momentun\b.*did you mean 'momentum'") as caught:
+    with pytest.raises(
+        ConfigError, match=r"unknown law 'momentun'.*did you mean 'momentum'"
+    ) as caught:
         compare_of(file, laws=["momentun"])
+    assert str(caught.value).startswith(f"{file}: 'laws', ")
     assert all(f"\n  {law}: " in str(caught.value) for law in LAWS.names())
 
 
@@ -276,5 +281,30 @@ def test_without_limits_no_push_is_needed(file: Path) -> None:
 
 
 def test_a_comparison_is_no_experiment() -> None:
-    with pytest.raises(ConfigError, match=r"compare_toro\.yaml is a study .* 'balance compare'"):
+    with pytest.raises(ConfigError, match=r"'compare_toro' is a study .* 'balance compare'"):
         load_config("compare_toro")
+    with pytest.raises(ConfigError, match=r"compare_toro\.yaml is a study .* 'balance compare'"):
+        load_config(find_study("compare_toro"))
+
+
+@pytest.mark.parametrize("spelled_out", [False, True])
+def test_a_default_of_the_experiments_law_is_not_one_of_the_others(
+    tmp_path: Path, spelled_out: bool
+) -> None:
+    """Not even where a file spells out all defaults, as that of a result does."""
+    path: str | Path = "toro_push"
+    if spelled_out:
+        resolved = load_config("toro_push").model_copy(update={"provenance": {"balance": "0"}})
+        path = tmp_path / "config.yaml"
+        path.write_text(config_text(resolved), encoding="utf-8")
+        assert "contact_damping" in path.read_text(encoding="utf-8")
+    study = Compare(load_comparison(path, limits=False), "toro_push", "toro_push")
+    found = {}
+    while (task := study.next_task()) is not None:
+        found[task.key] = task.config["controller"].get("contact_damping")
+    for law in LAWS.names():
+        fields = law_section({"law": law}).model_fields
+        own = fields["contact_damping"].default if "contact_damping" in fields else None
+        assert found[law] == own
+    assert len({own for own in found.values() if own is not None}) > 1
+    assert study.config.experiment["controller"]["gains"]  # which the file does set

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from distributed import KilledWorker
 
-from balance.studies.failures import StudyStoppedError
 from balance.studies.runner import AHEAD, Runner
-from balance.studies.store import Row, StudyFolder
+from balance.studies.store import Row, StudyFolder, StudyStoppedError
 from balance.studies.workers import Result, Task
 
 WORKERS = 2

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from balance.config import LAWS
+from balance.config.compare import load_comparison
 from balance.config.paths import data_folder
 from balance.config.schema import load_yaml_mapping
 from balance.config.studies import EnvelopeConfig, SweepConfig, find_study, load_study
 from balance.config.tuning import TuneConfig
+from balance.studies.compare import Compare
 from balance.studies.envelope import Envelope
 from balance.studies.sweep import Sweep
 from balance.studies.tuning.study import Tuning
@@ -24,6 +26,8 @@ def test_shipped_studies_are_valid_and_say_what_they_show(path: Path) -> None:
     tree = load_yaml_mapping(path)
     if "parameters" in tree:
         Tuning(load_study(TuneConfig, path), path.stem, str(path))
+    elif path.stem.startswith("compare"):
+        Compare(load_comparison(path), path.stem, str(path))
     elif "directions" in tree:
         Envelope(load_study(EnvelopeConfig, path), path.stem, str(path))
     else:
@@ -36,7 +40,7 @@ def test_every_law_has_sixteen_directions() -> None:
     searches = [
         (one.variant.inputs["controller.law"], one.heading.azimuth_deg) for one in study.searches
     ]
-    assert sorted(searches) == sorted((law, 22.5 * i) for law in LAWS for i in range(16))
+    assert sorted(searches) == sorted((law, 22.5 * i) for law in LAWS.names() for i in range(16))
 
 
 def sweep_inputs(name: str) -> list[dict[str, object]]:

@@ -11,8 +11,14 @@ import pytest
 
 from balance.errors import FileError
 from balance.studies import store
-from balance.studies.failures import StudyStoppedError
-from balance.studies.store import DEFINITION, LOG, Row, StudyFolder, remove_study, write_atomically
+from balance.studies.store import (
+    DEFINITION,
+    LOG,
+    Row,
+    StudyFolder,
+    StudyStoppedError,
+    remove_study,
+)
 from balance.studies.table import write_table
 
 
@@ -174,22 +180,6 @@ def test_a_damaged_definition_is_refused(tmp_path: Path) -> None:
     (tmp_path / DEFINITION).write_text("{")
     with pytest.raises(FileError, match="is damaged"):
         opened(tmp_path)
-
-
-def test_atomic_writes_leave_the_old_file_when_they_fail(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "summary.md"
-    write_atomically(target, b"old")
-
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_atomically(target, b"new")
-    assert target.read_bytes() == b"old"
-    assert [path.name for path in tmp_path.iterdir()] == ["summary.md"]
 
 
 def test_the_table_has_every_column_of_every_row(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
 import time
 from collections.abc import Iterator
 
@@ -14,6 +13,7 @@ from balance.analysis.bench.report import Figure
 from balance.config import load_config
 from balance.experiment import Experiment, no_garbage_collection
 from balance.recordings.falls import lost_posture
+from balance.recordings.system_calls import peak_memory_MB
 from balance.simulation.plants.interface import BodyImpulse
 
 EXPERIMENT = "toro_damped"  # stands an hour of these hits; with Table 1 it falls
@@ -42,7 +42,7 @@ def creep_figures(seconds: float) -> Iterator[Figure]:
             times[i] = time.perf_counter() - began
             plant.step(output.torques, () if i % each else sides[i // each % 2])
             if i % max(1, steps // SHARE) == 0:
-                memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+                memory.append(peak_memory_MB())
     part, name = max(1, steps // SHARE), f"{seconds:g} s of steps"
     growth = float(np.median(times[-part:]) / np.median(times[:part]))
     if lost_posture(plant.q, float(experiment.robot.q_nominal[2])):

@@ -12,6 +12,7 @@ from typing import Any
 
 from balance.errors import FileError, ResultError
 from balance.recordings.provenance import provenance
+from balance.recordings.system_calls import load_average
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,11 @@ class Report:
 
 def machine() -> dict[str, Any]:
     """Processor, load and versions."""
+    load = load_average()
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 0,
-        "load": round(os.getloadavg()[0], 2),
+        "load": "unknown" if load is None else round(load, 2),
         **provenance(),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from balance.analysis.bench.report import Figure
 from balance.errors import BalanceError
+from balance.recordings.system_calls import children_cpu_s
 
 _HELP = "from balance.app.cli import main; import sys; sys.argv = ['balance', '--help']; main()"
 _FIRST_STEP = """
@@ -21,15 +21,16 @@ experiment = Experiment(load_config("toro_push", {"duration_s": 0.25, "pushes": 
 experiment.advance(Log(experiment.config, experiment.robot))
 """
 _LONG_RUN = """
-import resource, sys
+import sys
 from pathlib import Path
 from balance.config import load_config
 from balance.experiment import Experiment
 from balance.recordings.results import save_recording
+from balance.recordings.system_calls import peak_memory_MB
 seconds, folder = float(sys.argv[1]), Path(sys.argv[2])
 recording = Experiment(load_config("toro_push", {"duration_s": seconds})).run()
 save_recording(recording, folder / "run")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(peak_memory_MB())
 """
 
 
@@ -52,16 +53,10 @@ def memory_figures(seconds: float) -> Iterator[Figure]:
 def _best(code: str, rounds: int) -> float:
     times = []
     for _ in range(rounds):
-        began = _children_s()
+        began = children_cpu_s()
         _python(code, [])
-        times.append(_children_s() - began)
+        times.append(children_cpu_s() - began)
     return min(times)
-
-
-def _children_s() -> float:
-    """CPU time of all child processes so far, in s."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _python(code: str, arguments: Sequence[str]) -> str:

@@ -1,16 +1,29 @@
-"""The commands ``balance sweep`` and ``balance envelope``."""
+"""The commands that run a study: ``sweep``, ``envelope``, ``tune`` and ``compare``.
+
+They differ in the study that they make; options, folders and messages are the same.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption
+from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
+from balance.errors import FileError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from balance.studies.compare import Compare
+    from balance.studies.envelope import Envelope
     from balance.studies.interface import Study
+    from balance.studies.sweep import Sweep
+    from balance.studies.tuning.study import Tuning
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped study.")
@@ -32,86 +45,168 @@ ResumeOption = Annotated[
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Delete a study in the folder and start anew.")
 ]
+LimitsOption = Annotated[bool, typer.Option(help="Search the largest push that each law recovers.")]
+
+Overrides = Mapping[str, Any]
+Robots = Sequence[Path]
+
+
+@dataclass(frozen=True)
+class StudyCommand:
+    """What tells one of the commands from the others."""
+
+    help: str
+    make: Callable[..., Any]
+    """The study, from a file, dotted keys, the robots' folders and the ``options``."""
+    takes_experiment: bool = False
+    """Whether an experiment will do in the place of a study."""
+    options: tuple[inspect.Parameter, ...] = ()
+    """Those that no other command has."""
+    discard: Callable[[Any, Path], None] | None = None
+    """Called before a folder is overwritten: the study may have more than what is in it."""
+    table: Callable[[Any, Path], Table] | None = None
+    """What to print below how many runs ended how."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
-    app.command()(sweep)
-    app.command()(envelope)
+    for name, command in COMMANDS.items():
+        app.command(name, help=command.help)(_function(command))
 
 
-def sweep(
-    config: StudyArgument,
-    out: OutOption = None,
-    set_: SetOption = None,
-    robots: RobotsOption = None,
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    resume: ResumeOption = True,
-    overwrite: OverwriteOption = False,
-    pdf: PdfOption = False,
-) -> None:
-    """Run an experiment over every combination of some axes; one table, one figure."""
-    from balance.config import parse_overrides
-    from balance.config.studies import SweepConfig, find_study, load_study
-    from balance.studies.sweep import Sweep
+def _function(command: StudyCommand) -> Callable[..., None]:
+    """The function behind a command; its signature is what typer makes the options from."""
 
-    path = find_study(config)
-    loaded = load_study(SweepConfig, path, parse_overrides(set_ or []))
-    study = Sweep(loaded, path.stem, str(path), robots or [])
-    folder = out or Path("results") / path.stem
-    run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
+    def run(
+        config: StudyArgument,
+        out: OutOption = None,
+        set_: SetOption = None,
+        robots: RobotsOption = None,
+        scheduler: SchedulerOption = None,
+        workers: WorkersOption = None,
+        resume: ResumeOption = True,
+        overwrite: OverwriteOption = False,
+        pdf: PdfOption = False,
+        **own: Any,
+    ) -> None:
+        from balance.app.terminal import console
+        from balance.config import parse_overrides
+        from balance.config.studies import find_study
+        from balance.studies.session import run_study
 
+        path = find_study(config, command.takes_experiment)
+        overrides = parse_overrides(set_ or [])
+        with about(path):
+            study = command.make(path, overrides, robots or [], **own)
+        folder = out or Path("results") / path.stem
+        if folder.exists() and not (resume or overwrite):
+            raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
+        if overwrite and command.discard:
+            command.discard(study, folder)
+        run_study(
+            study,
+            folder,
+            scheduler=scheduler,
+            count=workers,
+            overwrite=overwrite,
+            pdf=pdf,
+            console=console,
+        )
+        for line in _outcomes(study, folder):
+            console.print(line, highlight=False, soft_wrap=True)
+        if command.table:
+            console.print(command.table(study, folder))
 
-def envelope(
-    config: StudyArgument,
-    out: OutOption = None,
-    set_: SetOption = None,
-    robots: RobotsOption = None,
-    scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    resume: ResumeOption = True,
-    overwrite: OverwriteOption = False,
-    pdf: PdfOption = False,
-) -> None:
-    """Find the largest push that is recovered, in every direction."""
-    from balance.config import parse_overrides
-    from balance.config.studies import EnvelopeConfig, find_study, load_study
-    from balance.studies.envelope import Envelope
-
-    path = find_study(config)
-    loaded = load_study(EnvelopeConfig, path, parse_overrides(set_ or []))
-    study = Envelope(loaded, path.stem, str(path), robots or [])
-    folder = out or Path("results") / path.stem
-    run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
-
-
-def run_in_folder(
-    study: Study,
-    folder: Path,
-    scheduler: str | None,
-    workers: int | None,
-    resume: bool,
-    overwrite: bool,
-    pdf: bool,
-) -> None:
-    """Run a study into ``folder``, or go on with it there, and say what came of it."""
-    from balance.app.terminal import console
-    from balance.errors import FileError
-    from balance.studies.session import run_study
-
-    if not resume and not overwrite and folder.exists():
-        raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
-    run_study(
-        study,
-        folder,
-        scheduler=scheduler,
-        count=workers,
-        overwrite=overwrite,
-        pdf=pdf,
-        console=console,
+    shared = inspect.signature(run, eval_str=True)
+    named = [one for one in shared.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    run.__signature__ = shared.replace(  # type: ignore[attr-defined]
+        parameters=[*named, *command.options]
     )
+    return run
+
+
+def _outcomes(study: Study, folder: Path) -> Iterator[str]:
     outcomes = ", ".join(f"{name} {count}" for name, count in study.counts.items())
     files = ", ".join(sorted(p.name for p in folder.iterdir() if not p.name.startswith(".")))
-    console.print(f"{study.expected()} runs: {outcomes}", highlight=False, soft_wrap=True)
-    console.print(f"Written to {folder}: {files}", highlight=False, soft_wrap=True)
+    yield f"{study.expected()} runs: {outcomes}"
+    yield f"Written to {folder}: {files}"
+
+
+def _sweep(path: Path, overrides: Overrides, robots: Robots) -> Sweep:
+    from balance.config.studies import SweepConfig, load_study
+    from balance.studies.sweep import Sweep
+
+    return Sweep(load_study(SweepConfig, path, overrides), path.stem, str(path), robots)
+
+
+def _envelope(path: Path, overrides: Overrides, robots: Robots) -> Envelope:
+    from balance.config.studies import EnvelopeConfig, load_study
+    from balance.studies.envelope import Envelope
+
+    return Envelope(load_study(EnvelopeConfig, path, overrides), path.stem, str(path), robots)
+
+
+def _tune(path: Path, overrides: Overrides, robots: Robots) -> Tuning:
+    from balance.config.studies import load_study
+    from balance.config.tuning import TuneConfig
+    from balance.studies.tuning.study import Tuning
+
+    return Tuning(load_study(TuneConfig, path, overrides), path.stem, str(path), robots)
+
+
+def _discard_trials(study: Tuning, folder: Path) -> None:
+    """Delete the trials in the database, unless the folder is not for us to delete."""
+    from balance.studies.store import check_removable
+
+    if folder.exists():
+        check_removable(folder)  # before anything is gone
+    study.discard()
+
+
+def _compare(path: Path, overrides: Overrides, robots: Robots, limits: bool) -> Compare:
+    from balance.config.compare import load_comparison
+    from balance.studies.compare import Compare
+
+    return Compare(load_comparison(path, overrides, limits), path.stem, str(path), robots)
+
+
+def _comparison_table(study: Compare, folder: Path) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from balance.studies.compare_table import table
+
+    head, lines = table(study.results(folder))
+    shown = Table(box=None, pad_edge=False)
+    for index, name in enumerate(head):
+        shown.add_column(escape(name), justify="right" if index else "left")
+    for line in lines:
+        shown.add_row(*map(escape, line))
+    return shown
+
+
+COMMANDS = {
+    "sweep": StudyCommand(
+        "Run an experiment over every combination of some axes; one table, one figure.", _sweep
+    ),
+    "envelope": StudyCommand(
+        "Find the largest push that is recovered, in every direction.", _envelope
+    ),
+    "tune": StudyCommand(
+        "Search for better gains, and check the best ones on pushes that the search never saw.",
+        _tune,
+        discard=_discard_trials,
+    ),
+    "compare": StudyCommand(
+        "Run every control law on the same pushes; one table, one figure.  CONFIG may also be an "
+        "experiment.",
+        _compare,
+        takes_experiment=True,
+        options=(
+            inspect.Parameter(
+                "limits", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=LimitsOption
+            ),
+        ),
+        table=_comparison_table,
+    ),
+}

@@ -51,19 +51,19 @@ class Controls:
         return handle
 
     def slider(self, name: str, then: Callable[[], Any] | None = None) -> Any:
-        """A slider for a number of the desk."""
+        """A slider for a number of the settings."""
         item = RANGES[name]
         handle = self.gui.add_slider(
             item.label,
             min=item.low,
             max=item.high,
             step=item.step,
-            initial_value=self.lab.desk.numbers[name],
+            initial_value=self.lab.settings.numbers[name],
             hint=item.hint or None,
         )
 
         def changed() -> None:
-            self.lab.desk.set(name, handle.value)
+            self.lab.settings.set(name, handle.value)
             if then is not None:
                 then()
 
@@ -77,24 +77,26 @@ class Controls:
 
     def world_list(self, name: str, label: str) -> Any:
         """A list of what can be chosen; a choice begins a new session."""
-        desk = self.lab.desk
-        handle = self.gui.add_dropdown(label, desk.choices[name], initial_value=desk.chosen(name))
+        settings = self.lab.settings
+        handle = self.gui.add_dropdown(
+            label, settings.choices[name], initial_value=settings.chosen(name)
+        )
 
         def changed() -> None:
-            desk.choose(name, handle.value)
+            settings.choose(name, handle.value)
             self.lab.restart()
 
         self.on_touch(handle, changed)
         self._lists[name] = handle
         return handle
 
-    def show_desk(self) -> None:
-        """Show what the desk says, after a choice that was taken back."""
-        desk = self.lab.desk
+    def show_settings(self) -> None:
+        """Show what the settings say, after a choice that was taken back."""
+        settings = self.lab.settings
         for name, handle in self._sliders.items():
-            handle.value = desk.numbers[name]
+            handle.value = settings.numbers[name]
         for name, handle in self._lists.items():
-            handle.value = desk.chosen(name)
+            handle.value = settings.chosen(name)
 
 
 def note(text: str) -> str:

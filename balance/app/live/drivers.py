@@ -25,31 +25,31 @@ class Drivers:
         self.client: viser.ClientHandle | None = None
         self.panel: Panel | None = None
         self._notes: dict[int, viser.GuiHtmlHandle] = {}
-        server.on_client_connect(lambda client: lab.do(lambda: self._come(client)))
-        server.on_client_disconnect(lambda client: lab.do(lambda: self._leave(client)))
+        server.on_client_connect(lambda client: lab.do(lambda: self._connected(client)))
+        server.on_client_disconnect(lambda client: lab.do(lambda: self._disconnected(client)))
 
     def refresh(self) -> None:
         """Make the driver's panel anew, for another robot or mode."""
         if self.client is not None:
-            self._seat(self.client)
+            self._give_panel(self.client)
 
-    def _come(self, client: viser.ClientHandle) -> None:
+    def _connected(self, client: viser.ClientHandle) -> None:
         self._notes[client.client_id] = client.gui.add_html(WATCHING)
         if self.client is None:
-            self._seat(client)
+            self._give_panel(client)
         else:
             self._waiting.append(client)
 
-    def _leave(self, client: viser.ClientHandle) -> None:
+    def _disconnected(self, client: viser.ClientHandle) -> None:
         self._notes.pop(client.client_id, None)
         if client in self._waiting:
             self._waiting.remove(client)
         if client is self.client:
             self.client = self.panel = None
             if self._waiting:
-                self._seat(self._waiting.pop(0))
+                self._give_panel(self._waiting.pop(0))
 
-    def _seat(self, client: viser.ClientHandle) -> None:
+    def _give_panel(self, client: viser.ClientHandle) -> None:
         note = self._notes.pop(client.client_id, None)
         if note is not None:
             note.remove()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 
+from balance.app.live.layers import LAYERS, Overlays
 from balance.app.live.observer import Observer
-from balance.app.live.overlays import LAYERS, Overlays
 from balance.app.live.robot_view import RobotView
 from balance.app.live.server import open_server
-from balance.app.live.stage import LIGHT, Stage, Theme
+from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.recording import Recording
 
 FRAMES_PER_S = 30
@@ -31,9 +31,9 @@ def export_html(
     robot = recording.robot
     server = open_server("127.0.0.1", 0)
     try:
-        # A page pales while it loads the picture of the surroundings, anew in each round.
-        stage = Stage(server, theme, surroundings=False)
-        stage.look_at(robot)
+        # A page pales while it loads the environment map, anew in each round.
+        surroundings = Surroundings(server, theme, environment_map=False)
+        surroundings.look_at(robot)
         view = RobotView(server, robot)
         observer = Observer(robot, setpoint_path(recording.config.controller.setpoints, robot))
         overlays = Overlays(server, observer, shown)
@@ -67,11 +67,8 @@ def _titled(text: str, title: str) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        write_atomically(path, text.encode())
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise FileError(f"cannot write {path}: {error.strerror or error}") from None
     return path

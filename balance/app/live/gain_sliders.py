@@ -50,9 +50,9 @@ class GainSliders:
 
     def _fill(self, kind: str) -> None:
         lab = self._lab
-        assert lab.hands.gains is not None
+        assert lab.actions.gains is not None
         physical = kind != "raw"
-        values = lab.hands.gains.physical if physical else lab.hands.gains.raw
+        values = lab.actions.gains.physical if physical else lab.actions.gains.raw
         for row, (label, low, high, step) in enumerate(GAIN_SLIDERS[kind]):
             folder = self._gui.add_folder(label)
             self._folders.append(folder)
@@ -64,7 +64,7 @@ class GainSliders:
     def _slider(
         self, physical: bool, row: int, axis: int, value: float, bounds: tuple[float, float, float]
     ) -> None:
-        hands, (low, high, step) = self._lab.hands, bounds
+        actions, (low, high, step) = self._lab.actions, bounds
         # A config may have gains beyond the slider's usual range: then it reaches as far.
         low, high = min(low, round(value, 3)), max(high, round(value, 3))
         handle = self._gui.add_slider(
@@ -72,9 +72,9 @@ class GainSliders:
         )
 
         def changed() -> None:
-            assert hands.gains is not None
+            assert actions.gains is not None
             wanted = Range(low, high, step, value, "the gain").clamp(handle.value)
-            change = hands.gains.with_physical if physical else hands.gains.with_raw
-            hands.set_gains(change(row, axis, wanted))
+            change = actions.gains.with_physical if physical else actions.gains.with_raw
+            actions.set_gains(change(row, axis, wanted))
 
         handle.on_update(lambda _: self._lab.do(changed))

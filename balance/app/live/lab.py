@@ -1,4 +1,4 @@
-"""The live lab: physics, theatre, and the one page that drives."""
+"""The live lab: physics, scene, and the one page that drives."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 import viser
 
-from balance.app.live.desk import Desk
+from balance.app.live.driver_actions import DriverActions
 from balance.app.live.drivers import Drivers
-from balance.app.live.frames import draw_replay, draw_session
-from balance.app.live.hands import Hands
-from balance.app.live.keeper import Keeper
 from balance.app.live.messages import (
     Changed,
     Command,
@@ -28,11 +25,12 @@ from balance.app.live.messages import (
     Started,
 )
 from balance.app.live.panel import Panel
+from balance.app.live.panel_settings import PanelSettings
 from balance.app.live.physics_process import PhysicsProcess
 from balance.app.live.replay import Replay
 from balance.app.live.running import Running, Snapshot
-from balance.app.live.safe_names import safe_child, without_folders
-from balance.app.live.theatre import Theatre
+from balance.app.live.saving import Saver, safe_child, without_folders
+from balance.app.live.scene import Scene, draw_replay, draw_session
 from balance.config import ExperimentConfig
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import BalanceError
@@ -58,14 +56,14 @@ class Lab:
         replay: Replay | None = None,
     ) -> None:
         self.server, self.results, self.robot_folders = server, results, robot_folders
-        self.desk = Desk(config, robot_folders)
-        self.hands, self.keeper = Hands(self), Keeper(self)
-        self.theatre = Theatre(server, on_click=self._clicked)
+        self.settings = PanelSettings(config, robot_folders)
+        self.actions, self.saver = DriverActions(self), Saver(self)
+        self.scene = Scene(server, on_click=self._clicked)
         self.running: Running | None = None
         self.replay: Replay | None = None
         self.physics: PhysicsProcess | None = None
         self.alarm = ""
-        self._scene = ""
+        self._shown = ""
         self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._restart_at = np.inf
         self._next_plot = 0.0
@@ -87,7 +85,7 @@ class Lab:
         self._stopped = True
 
     def _clicked(self, body: str, event: Any) -> None:
-        self.do(lambda: self.hands.clicked(body, event.client))
+        self.do(lambda: self.actions.clicked(body, event.client))
 
     # The loop.
 
@@ -102,7 +100,7 @@ class Lab:
         """End the physics and whatever is being written."""
         if self.physics is not None:
             self.physics.stop()
-        self.keeper.close()
+        self.saver.close()
 
     def tick(self) -> None:
         """One frame."""
@@ -113,13 +111,13 @@ class Lab:
             self._restart_at = np.inf
             self._guarded(self.restart)
         if self.replay is not None:
-            draw_replay(self.theatre, self.replay)
+            draw_replay(self.scene, self.replay)
         elif self.running is not None:
-            draw_session(self.theatre, self.running)
-            self.hands.blow(self.running)
+            draw_session(self.scene, self.running)
+            self.actions.blow(self.running)
         if clock.perf_counter() >= self._next_plot:
             self._next_plot = clock.perf_counter() + PLOT_S
-            self.theatre.plot()
+            self.scene.plot()
             self._tell()
 
     def _guarded(self, action: Callable[[], None]) -> None:
@@ -132,18 +130,18 @@ class Lab:
             self.say("Error", f"{type(error).__name__}: {error}", "red")
 
     def _tell(self) -> None:
-        """Bring corner and panel up to date."""
+        """Bring status window and panel up to date."""
         panel = self.drivers.panel
         if self.replay is not None:
-            self.theatre.tell(self.replay.figures())
+            self.scene.tell(self.replay.figures())
             if panel is not None:
                 panel.show_replay_time()
         elif self.running is not None:
-            self.theatre.tell(self.running.figures(), self.alarm)
+            self.scene.tell(self.running.figures(), self.alarm)
             if panel is not None:
-                panel.show_bar(*self.hands.ankle_share(self.running))
+                panel.show_bar(*self.actions.ankle_share(self.running))
         else:
-            self.theatre.tell([("simulation", "starting")], self.alarm)
+            self.scene.tell([("simulation", "starting")], self.alarm)
 
     # What the physics says.
 
@@ -176,7 +174,7 @@ class Lab:
                 self._started(event)
             case Changed() if self.running is not None:
                 self.running.update(event.config)
-                self.theatre.set_pushes(self.running.pushes)
+                self.scene.set_pushes(self.running.pushes)
             case Conflict() if self.running is not None:
                 self.running.conflict = event.text
             case Ended() if self.running is not None:
@@ -189,12 +187,12 @@ class Lab:
     def _started(self, event: Started) -> None:
         self.running = Running(event, self.robot_folders)
         self.alarm = ""
-        self.desk.accept()
-        self.hands.begin(self.running)
-        self.theatre.use(self.running.robot, self.running.path)
-        scene = f"live {self.running.robot.name}"
-        if self.drivers.panel is None or scene != self._scene:  # else the open tab stays open
-            self._scene = scene
+        self.settings.accept()
+        self.actions.begin(self.running)
+        self.scene.use(self.running.robot, self.running.path)
+        shown = f"live {self.running.robot.name}"
+        if self.drivers.panel is None or shown != self._shown:  # else the open tab stays open
+            self._shown = shown
             self.drivers.refresh()
         if (panel := self.drivers.panel) is not None:
             panel.show_begin()
@@ -208,7 +206,7 @@ class Lab:
         if (panel := self.drivers.panel) is not None:
             panel.show_end(running.headline(), self.alarm)
 
-    # What is on stage.
+    # What is shown.
 
     @property
     def shown_robot(self) -> Robot:
@@ -219,9 +217,9 @@ class Lab:
         return self.running.robot
 
     def restart(self) -> None:
-        """Begin anew with what the desk says, with a new process if the old one is gone."""
+        """Begin anew with what the settings say, with a new process if the old one is gone."""
         try:
-            config = self.desk.config()
+            config = self.settings.config()
         except BalanceError:
             self._take_back()
             raise
@@ -230,7 +228,7 @@ class Lab:
             if self.physics is not None:
                 self.physics.stop()
             self.physics = PhysicsProcess(self.robot_folders)
-            self.send(Speed(self.desk.numbers["speed"]))
+            self.send(Speed(self.settings.numbers["speed"]))
             self.alarm = ""
         self.send(Start(config))
 
@@ -240,17 +238,17 @@ class Lab:
 
     def _take_back(self) -> None:
         """Go back to the choices of the session that runs."""
-        self.desk.take_back()
+        self.settings.take_back()
         if (panel := self.drivers.panel) is not None:
-            panel.show_desk()
+            panel.show_settings()
 
     def show_replay(self, replay: Replay) -> None:
         """Show a recording in place of the simulation."""
         recording = replay.recording
         modelled = robot_of(recording.config, self.robot_folders)
         path = setpoint_path(recording.config.controller.setpoints, modelled)
-        self.replay, self._scene = replay, f"replay {replay.folder}"
-        self.theatre.use(recording.robot, path, recording.pushes)
+        self.replay, self._shown = replay, f"replay {replay.folder}"
+        self.scene.use(recording.robot, path, recording.pushes)
         self.drivers.refresh()
 
     def replay_result(self, name: object) -> None:

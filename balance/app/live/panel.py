@@ -10,12 +10,12 @@ import viser
 
 from balance.app.live.controls import Controls, note
 from balance.app.live.gain_sliders import GainSliders
-from balance.app.live.keep_tab import KeepTab
 from balance.app.live.messages import Pause, Speed, Step
 from balance.app.live.push_tab import PushTab
 from balance.app.live.ranges import WORLD
 from balance.app.live.replay_controls import ReplayControls
 from balance.app.live.robot_view import LOOKS
+from balance.app.live.saving import SaveTab
 
 if TYPE_CHECKING:
     from balance.app.live.lab import Lab
@@ -47,7 +47,7 @@ class Panel:
         with self._tabs.add_tab("View", viser.Icon.EYE):
             self._view_tab()
         with self._tabs.add_tab("Keep", viser.Icon.DEVICE_FLOPPY):
-            self._keep = KeepTab(self._controls)
+            self._save_tab = SaveTab(self._controls)
 
     def remove(self) -> None:
         """Take the panel off its page."""
@@ -69,7 +69,7 @@ class Panel:
                 lab.send(Pause(label == "Pause"))
 
         group.on_click(lambda event: controls.do(lambda: pressed(event.target.value)))
-        controls.slider("speed", lambda: lab.send(Speed(lab.desk.numbers["speed"])))
+        controls.slider("speed", lambda: lab.send(Speed(lab.settings.numbers["speed"])))
 
     def _law_tab(self) -> None:
         self._controls.world_list("law", "Law")
@@ -88,14 +88,14 @@ class Panel:
         self._gui.add_html(note("A change here begins a new session."))
 
     def _view_tab(self) -> None:
-        theatre, controls = self._lab.theatre, self._controls
-        stage = theatre.stage
-        look = self._gui.add_dropdown("Robot", LOOKS, initial_value=theatre.look)
-        controls.on_touch(look, lambda: theatre.set_look(look.value))
-        controls.checkbox("Dark theme", stage.theme.dark, stage.set_dark)
-        controls.checkbox("Floor and grid", stage.floor, stage.set_floor)
-        for name, shown in theatre.shown.items():
-            controls.checkbox(name, shown, partial(theatre.show_layer, name))
+        scene, controls = self._lab.scene, self._controls
+        surroundings = scene.surroundings
+        look = self._gui.add_dropdown("Robot", LOOKS, initial_value=scene.look)
+        controls.on_touch(look, lambda: scene.set_look(look.value))
+        controls.checkbox("Dark theme", surroundings.theme.dark, surroundings.set_dark)
+        controls.checkbox("Floor and grid", surroundings.floor, surroundings.set_floor)
+        for name, shown in scene.shown.items():
+            controls.checkbox(name, shown, partial(scene.show_layer, name))
 
     # What the lab shows in it.
 
@@ -109,13 +109,13 @@ class Panel:
         if self._push is not None:
             self._push.show_bar(part, limit)
 
-    def show_desk(self) -> None:
-        """Show what the desk says, after a choice that was taken back."""
-        self._controls.show_desk()
+    def show_settings(self) -> None:
+        """Show what the settings say, after a choice that was taken back."""
+        self._controls.show_settings()
 
-    def show_kept(self, what: str, place: str) -> None:
+    def show_saved(self, what: str, place: str) -> None:
         """Say where something was written."""
-        self._keep.show_kept(what, place)
+        self._save_tab.show_saved(what, place)
 
     def show_replay_time(self) -> None:
         """Move the time slider with the replay."""

@@ -7,7 +7,6 @@ import signal
 import tempfile
 import time as clock
 from collections.abc import Sequence
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from balance.app.live.messages import (
 from balance.app.live.session import Session
 from balance.app.live.shared_log import BUSY, FACTOR, MISSES, PAUSED, ROWS, SharedLog
 from balance.errors import BalanceError
+from balance.recordings.system_calls import raise_priority
 from balance.recordings.verdict import Cause, aborted
 
 NAP_S = 0.004  # between bursts of simulation: short for the eye, long for the scheduler
@@ -44,8 +44,7 @@ WINDOW_S = 0.5  # over which the real-time factor is measured
 def serve(connection: Connection, robot_folders: Sequence[Path] = ()) -> None:
     """Body of the physics process; it ends when told so, or when its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    with suppress(OSError, AttributeError):  # where the system grants it
-        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+    raise_priority(PRIORITY)
     with threadpool_limits(1):
         Physics(connection, robot_folders).run()
 

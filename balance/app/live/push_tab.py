@@ -7,7 +7,7 @@ from typing import Any
 import viser
 
 from balance.app.live.controls import Controls, note
-from balance.app.live.desk import bodies
+from balance.app.live.panel_settings import bodies
 
 SOURCES = ("dial", "camera")
 HALF_LIMIT, LIMIT = 0.6, 1.0  # shares of the ankle limit at which the bar changes its colour
@@ -24,17 +24,17 @@ class PushTab:
             controls.slider(name)
         self._label: Any = controls.gui.add_html("")
         self._bar: Any = controls.gui.add_progress_bar(0.0)
-        hands, client = controls.lab.hands, controls.client
+        actions, client = controls.lab.actions, controls.client
         icon = viser.Icon.ARROW_BIG_RIGHT
-        controls.button("Push", lambda: hands.push(client), icon=icon, color="orange")
+        controls.button("Push", lambda: actions.push(client), icon=icon, color="orange")
         controls.checkbox(
             "Push when a link is clicked",
-            hands.push_on_click,
-            lambda on: setattr(hands, "push_on_click", on),
+            actions.push_on_click,
+            lambda on: setattr(actions, "push_on_click", on),
         )
         controls.button(
             "The paper's push",
-            hands.paper_push,
+            actions.paper_push,
             icon=viser.Icon.REPEAT,
             hint="The push of the config: for toro_push 5 kg with 17.4 J at the hip, as in "
             "Garofalo2015.",
@@ -47,19 +47,19 @@ class PushTab:
         handle = self._controls.gui.add_dropdown(
             "Body",
             bodies(robot),
-            initial_value=lab.desk.body_of(robot),
+            initial_value=lab.settings.body_of(robot),
             hint="Or click a link of the robot.",
         )
-        self._controls.on_touch(handle, lambda: lab.desk.choose_body(robot, handle.value))
+        self._controls.on_touch(handle, lambda: lab.settings.choose_body(robot, handle.value))
         return handle
 
     def _choose_direction(self) -> None:
-        hands = self._controls.lab.hands
+        actions = self._controls.lab.actions
         handle = self._controls.gui.add_dropdown(
-            "Direction from", SOURCES, initial_value=SOURCES[hands.from_camera]
+            "Direction from", SOURCES, initial_value=SOURCES[actions.from_camera]
         )
         self._controls.on_touch(
-            handle, lambda: setattr(hands, "from_camera", handle.value == "camera")
+            handle, lambda: setattr(actions, "from_camera", handle.value == "camera")
         )
 
     def _pendulum(self) -> None:
@@ -67,11 +67,11 @@ class PushTab:
         with controls.gui.add_folder("Pendulum", expand_by_default=False):
             for name in ("mass", "energy", "restitution"):
                 controls.slider(name)
-            hands, client = controls.lab.hands, controls.client
-            controls.button("Pendulum hit", lambda: hands.push(client, pendulum=True))
+            actions, client = controls.lab.actions, controls.client
+            controls.button("Pendulum hit", lambda: actions.push(client, pendulum=True))
 
     def _gusts(self) -> None:
-        controls, gusts = self._controls, self._controls.lab.hands.gusts
+        controls, gusts = self._controls, self._controls.lab.actions.gusts
         with controls.gui.add_folder("Random gusts", expand_by_default=False):
             for name in ("gust_impulse", "gust_pause"):
                 controls.slider(name)

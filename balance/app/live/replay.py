@@ -32,7 +32,7 @@ class Replay:
         return self._time
 
     def figures(self) -> list[tuple[str, str]]:
-        """Label and value of what the corner shows."""
+        """Label and value of what the status window shows."""
         return [
             ("replay", self.folder.name),
             ("law", self.recording.config.controller.law),

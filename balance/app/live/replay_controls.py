@@ -7,8 +7,8 @@ from typing import Any
 import viser
 
 from balance.app.live.controls import Controls
-from balance.app.live.keep import EXPORTS
 from balance.app.live.replay import Replay
+from balance.app.live.saving import EXPORTS
 
 SLOWEST, FASTEST = 0.05, 2.0
 VISIBLE_S = 0.05  # by which the time must differ before the slider is moved
@@ -30,13 +30,13 @@ class ReplayControls:
         kind = controls.gui.add_dropdown("Export", EXPORTS, initial_value=EXPORTS[0])
         lab = controls.lab
         controls.button(
-            "Export", lambda: lab.keeper.export(str(kind.value)), icon=viser.Icon.DOWNLOAD
+            "Export", lambda: lab.saver.export(str(kind.value)), icon=viser.Icon.DOWNLOAD
         )
         if lab.physics is not None:
             controls.button("Back to the simulation", lab.restart)
 
     def _time_slider(self) -> Any:
-        replay, history = self._replay, self._controls.lab.theatre.history
+        replay, history = self._replay, self._controls.lab.scene.history
         handle: Any = self._controls.gui.add_slider(
             "Time [s]", min=0.0, max=max(replay.duration, 0.01), step=0.01, initial_value=0.0
         )

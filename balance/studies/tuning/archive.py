@@ -20,7 +20,7 @@ import numpy as np
 
 from balance.config.tuning import TuneConfig
 from balance.errors import ConfigError, MissingExtraError
-from balance.studies.failures import StudyStoppedError
+from balance.studies.store import StudyStoppedError
 from balance.studies.tuning.objectives import Hope, Score
 
 try:

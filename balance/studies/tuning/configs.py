@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from balance.config import parse_config
 from balance.config.dotted_keys import set_key
 from balance.config.schema import dump_yaml
-from balance.studies.store import write_atomically
+from balance.recordings.atomic_writes import write_atomically
 from balance.studies.tuning.archive import front, score_of
 from balance.studies.tuning.objectives import label
 

@@ -45,18 +45,18 @@ def trial_data(study: Tuning) -> TrialData | None:
 
 def draw_history(study: Tuning, folder: Path, pdf: bool = False) -> None:
     """Write ``history.png`` as it stands."""
-    from balance.plots.style import replace_figure
+    from balance.plots.style import save
     from balance.plots.tuning import history_figure
 
     data = trial_data(study)
     if data is not None:
-        replace_figure(history_figure(data), folder, "history", pdf)
+        save(history_figure(data), folder, "history", pdf)
 
 
 def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
     """Write every figure of the report; returns their names."""
     from balance.plots.overlay import com_momentum_overlay
-    from balance.plots.style import replace_figure
+    from balance.plots.style import save
     from balance.plots.tuning import (
         history_figure,
         importance_figure,
@@ -86,7 +86,7 @@ def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
     if envelope is not None:
         figures["held_out_envelope"] = envelope
     for name, figure in figures.items():
-        replace_figure(figure, folder, name, pdf)
+        save(figure, folder, name, pdf)
     return list(figures)
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.recordings.atomic_writes import write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, markdown, outcomes, timing
 from balance.studies.tuning.archive import front, score_of
 from balance.studies.tuning.configs import start_metrics

@@ -13,13 +13,14 @@ from typing import Any
 from balance.config import parse_config
 from balance.config.tuning import GOALS, TuneConfig
 from balance.errors import FileError, Problems
+from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
 from balance.studies.cells import look_up
 from balance.studies.columns import check_metrics
 from balance.studies.directions import headings
-from balance.studies.store import Row, StudyFolder, write_atomically
+from balance.studies.store import Row, StudyFolder
 from balance.studies.table import write_table
 from balance.studies.tuning.archive import (
     Archive,

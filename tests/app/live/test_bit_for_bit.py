@@ -10,8 +10,8 @@ import pytest
 from live_samples import Scratch
 
 import balance
-from balance.app.live.desk import Desk
-from balance.app.live.keep import recording_of, save_config
+from balance.app.live.panel_settings import PanelSettings
+from balance.app.live.saving import recording_of, save_config
 from balance.app.live.session import Session, repeatable
 from balance.config import LAWS, GainsConfig
 from balance.config.paths import data_folder
@@ -77,7 +77,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
             {"type": "ramp", "start_s": 0.3, "duration_s": 0.2, "translation_m": [0.02, 0, 0]}
         ],
     },
-} | {law: {"controller": {"law": law}} for law in LAWS}
+} | {law: {"controller": {"law": law}} for law in LAWS.names()}
 
 
 def driven(config: balance.ExperimentConfig) -> Scratch:
@@ -115,11 +115,11 @@ def test_every_section_of_a_config_is_repeated(section: str, tmp_path: Path) -> 
     check_repeated(driven(balance.load_config("toro_push", SECTIONS[section])), tmp_path)
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", LAWS.names())
 def test_a_session_under_another_law_is_repeated(law: str, tmp_path: Path) -> None:
-    desk = Desk(balance.load_config("toro_damped", SECTIONS["dropout"]))
-    desk.choose("law", law)
-    check_repeated(driven(desk.config()), tmp_path)
+    settings = PanelSettings(balance.load_config("toro_damped", SECTIONS["dropout"]))
+    settings.choose("law", law)
+    check_repeated(driven(settings.config()), tmp_path)
 
 
 @pytest.mark.parametrize("section", ["dropout", "dropout behind sensors"])

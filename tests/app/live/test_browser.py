@@ -100,7 +100,7 @@ def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
 
 
 def figure(page: Any, label: str) -> str:
-    """The value below a label in the corner."""
+    """The value below a label in the status window."""
     cell = page.get_by_text(label, exact=True).locator("xpath=following-sibling::div")
     return str(cell.inner_text())
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import balance
 from balance.app.cli import app
 from balance.app.live.drivers import Drivers
-from balance.app.live.keeper import Keeper
 from balance.app.live.lab import Lab
 from balance.app.live.messages import Conflict, Ended, Refused
+from balance.app.live.saving import Saver
 from balance.app.live.server import open_server
 from balance.errors import BalanceError, MissingExtraError
 from balance.recordings.verdict import Cause, aborted
@@ -65,7 +65,7 @@ def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Pat
         ticks_until(lambda: "physics process has ended" in lab.alarm)
         lab.do(lab.restart)
         ticks_until(lambda: lab.running is not first and not lab.alarm)
-        lab.do(lambda: lab.desk.choose("law", "no such law"))  # told, not raised
+        lab.do(lambda: lab.settings.choose("law", "no such law"))  # told, not raised
         lab.tick()
         a_refused_choice_is_taken_back(lab, ticks_until)
         a_conflict_is_part_of_what_is_saved(lab)
@@ -76,9 +76,9 @@ def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Pat
 
 
 def a_refused_choice_is_taken_back(lab: Lab, ticks_until: Any) -> None:
-    lab.desk.base = lab.desk.base.model_copy(update={"robot": "nobody"})
+    lab.settings.base = lab.settings.base.model_copy(update={"robot": "nobody"})
     lab.do(lab.restart)
-    ticks_until(lambda: lab.desk.base.robot == "toro")
+    ticks_until(lambda: lab.settings.base.robot == "toro")
     assert not lab.alarm
 
 
@@ -149,13 +149,13 @@ def test_no_folder_of_this_machine_is_told_to_a_page(tmp_path: Path) -> None:
     lab.results = tmp_path / "my results"
     lab.server = SimpleNamespace(get_clients=lambda: {0: page})  # type: ignore[assignment]
     kept: list[str] = []
-    panel = SimpleNamespace(show_kept=lambda what, place: kept.append(place))
+    panel = SimpleNamespace(show_saved=lambda what, place: kept.append(place))
     lab.drivers = SimpleNamespace(panel=panel)  # type: ignore[assignment]
-    keeper = Keeper(lab)
-    keeper._kept("Config", lab.results / "mine.yaml")
+    saver = Saver(lab)
+    saver._saved("Config", lab.results / "mine.yaml")
     lab._guarded(lambda: open_nothing(tmp_path / "robots" / "none.urdf"))
     lab._hear(Refused("unknown robot in '/home/me/robots/none.yaml'"))
-    keeper.close()
+    saver.close()
     assert kept == ["my results/mine.yaml"]
     assert told == [
         "my results/mine.yaml",

@@ -1,0 +1,104 @@
+"""Scene and status window, without a browser: robot, layers, pushes, history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from live_samples import short_recording
+
+import balance
+from balance.app.live.layers import LAYERS
+from balance.app.live.replay import Replay
+from balance.app.live.scene import Scene, draw_replay
+from balance.app.live.server import open_server
+from balance.app.live.status_window import status_html
+from balance.app.live.surroundings import DARK
+from balance.experiment import Experiment
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    server = open_server("127.0.0.1", 0)
+    yield Scene(server)
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def shown(scene: Scene) -> balance.Recording:
+    recording = short_recording()
+    path = Experiment(recording.config).path
+    scene.use(recording.robot, path, recording.pushes)
+    return recording
+
+
+def node(scene: Scene, name: str) -> object:
+    handle = scene.server.scene.get_handle_by_name(name)
+    assert handle is not None, name
+    return handle
+
+
+def test_links_are_where_the_configuration_has_them(scene: Scene, shown: balance.Recording) -> None:
+    scene.draw(shown, 150)
+    hip = node(scene, f"/robot/{shown.robot.model.names[1]}")
+    np.testing.assert_allclose(hip.position, shown.q[150, :3], atol=2e-4)  # type: ignore[attr-defined]
+
+
+def test_the_push_is_an_arrow_that_ends_at_the_body(scene: Scene, shown: balance.Recording) -> None:
+    now = scene.draw(shown, 60)
+    arrow = node(scene, "/overlay/Push/arrow")
+    assert arrow.visible  # type: ignore[attr-defined]
+    begin, end = arrow.points[0]  # type: ignore[attr-defined]
+    assert (end - begin)[1] > 0.2  # m, along the push
+    left = scene.observer.body_point("hip", np.zeros(3)).translation - end
+    assert 0.05 < left[1] < 0.2  # the tip is outside of the link
+    assert np.hypot(left[0], left[2]) < 1e-3
+    scene.draw(shown, 10)  # before it
+    assert not arrow.visible  # type: ignore[attr-defined]
+    assert now.time == pytest.approx(0.06)
+
+
+@pytest.mark.parametrize("name", sorted(LAYERS))
+def test_each_layer_can_be_switched_on_and_off(
+    scene: Scene, shown: balance.Recording, name: str
+) -> None:
+    root = node(scene, f"/overlay/{name}")
+    for on in (True, False):
+        scene.show_layer(name, on)
+        scene.draw(shown, 150)
+        assert root.visible is on  # type: ignore[attr-defined]
+    scene.show_layer(name, LAYERS[name][1])
+
+
+def test_the_theme_and_another_robot_can_be_chosen(scene: Scene) -> None:
+    scene.surroundings.set_theme(DARK)
+    assert scene.surroundings.theme.dark
+    recording = short_recording()
+    path = Experiment(recording.config).path
+    scene.use(recording.robot, path)
+    scene.set_look("transparent")
+    scene.draw(recording, 50)
+    assert scene.pushes == ()
+
+
+def test_a_jump_in_a_replay_shows_the_seconds_before_it(scene: Scene) -> None:
+    recording = short_recording()
+    scene.use(recording.robot, Experiment(recording.config).path, recording.pushes)
+    replay = Replay(recording, Path("result"))
+    replay.playing = False
+    replay.seek(0.2)
+    draw_replay(scene, replay)
+    time, mark, _, error, _ = scene.history.series("com_error")
+    np.testing.assert_allclose(time + 0.16, [0.0, 0.04, 0.08, 0.12, 0.16], atol=2e-3)  # s
+    rows = [0, 40, 80, 120, 160]
+    np.testing.assert_allclose(error, 1e3 * recording.com_error[rows, 1], atol=0.5)  # mm
+    assert mark.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]  # pushed at 0.05 s
+
+
+def test_words_from_files_cannot_become_markup() -> None:
+    text = status_html([("<b>", "<script>")], "<img src=x>")
+    assert "<script>" not in text
+    assert "<img" not in text
+    assert "&lt;script&gt;" in text
