@@ -35,7 +35,10 @@ def test_every_folder_of_tests_is_one_of_the_package() -> None:
 
 def test_beside_the_folders_there_are_only_tests_of_the_whole() -> None:
     allowed = {"conftest", "test_experiment", "test_layers", "test_mirror", "test_safety"}
-    assert {path.stem for path in TESTS.glob("*.py")} <= allowed | {"test_equations_page", "test_notes_page"}
+    assert {path.stem for path in TESTS.glob("*.py")} <= allowed | {
+        "test_equations_page",
+        "test_notes_page",
+    }
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=[str(path.relative_to(ROOT)) for path in TEXTS])
