@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -110,14 +109,8 @@ def up_to_fall(recording: Recording, verdict: Verdict | None = None) -> Recordin
     verdict = verdict or judge(recording)
     if verdict.began_s is None:
         return recording
-    n = recording.time.size
     rows = max(1, int(np.searchsorted(recording.time, verdict.began_s, side="right")))
-    arrays: dict[str, Any] = {
-        field.name: value[:rows]
-        for field in fields(recording)
-        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
-    }
-    return replace(recording, **arrays)
+    return recording.part(slice(rows))
 
 
 def summarise(recording: Recording) -> dict[str, Any]:

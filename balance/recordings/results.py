@@ -14,9 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, load_config
 from balance.errors import FileError, ResultError
@@ -30,7 +28,6 @@ from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
 from balance.simulation.pushes import make_pushes
 
-Array = NDArray[np.float64]
 Draw = Callable[[Recording, Path], object]
 HARMLESS_ROWS = 100_000  # of a log, whatever its config says: some 100 MB
 
@@ -102,9 +99,6 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
     estimated = config.state == "estimated"
     most_rows = max(config.n_periods, HARMLESS_ROWS)
     arrays, facts = read_log(folder / "log.parquet", robot, estimated, most_rows)
-    shaped: dict[str, Any] = {
-        name: _shape(name, values, len(robot.soles)) for name, values in arrays.items()
-    }
     try:
         end = RunEnd.from_facts(facts)
     except ValueError as error:
@@ -118,7 +112,7 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
         end=end,
         conflict=facts.get(b"conflict", b"").decode(errors="replace"),
         timing=_timing(folder),
-        **shaped,
+        **arrays,
     )
 
 
@@ -132,14 +126,6 @@ def _timing(folder: Path) -> dict[str, Any]:
         }
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ResultError(f"{folder / 'summary.json'} is missing or damaged") from None
-
-
-def _shape(attribute: str, values: Array, soles: int) -> Array:
-    if attribute in ("time", "lowest_body", "status"):
-        return np.ascontiguousarray(values[:, 0])
-    if attribute in ("wrenches", "contact_wrenches"):
-        return values.reshape(len(values), soles, 6)
-    return values
 
 
 def config_text(config: ExperimentConfig) -> str:

@@ -12,11 +12,9 @@ import traceback
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
@@ -169,13 +167,7 @@ def _watchdog(seconds: float) -> Iterator[None]:
 
 def _last_states(recording: Recording) -> Recording:
     """The end of a run that went wrong, so that it can be looked at again."""
-    n = len(recording.time)
-    arrays: dict[str, Any] = {
-        field.name: value[-LAST_STATES:]
-        for field in fields(recording)
-        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
-    }
-    return replace(recording, **arrays)
+    return recording.part(slice(-LAST_STATES, None))
 
 
 def _packed(recording: Recording) -> bytes:

@@ -16,7 +16,7 @@ from balance.app.live.robot_view import LOOKS, RobotView
 from balance.app.live.stage import LIGHT, Stage, Theme
 from balance.control.parts.setpoints import SetpointPath
 from balance.errors import InputError
-from balance.recordings.log_file import sole_labels
+from balance.recordings.signals import sole_labels
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 

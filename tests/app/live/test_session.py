@@ -11,8 +11,8 @@ import balance
 from balance.app.live.session import AFTER_FALL_S, Session, repeatable
 from balance.config import ExperimentConfig, GainsConfig
 from balance.config.sections import push_config
-from balance.experiment import Log
 from balance.recordings.bounds import HOLD_S
+from balance.recordings.log import Log
 from balance.recordings.results import config_text
 
 PUSH = push_config(

@@ -22,7 +22,8 @@ from balance.app.live.server import open_server
 from balance.app.live.shared_log import ROWS, SharedLog
 from balance.app.live.stage import DARK
 from balance.app.live.theatre import Theatre
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.verdict import Cause, RunEnd, aborted
 from balance.robots import Robot
 
