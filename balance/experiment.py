@@ -6,6 +6,7 @@ import gc
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
+from balance.config.sections import own_quantities
 from balance.control import Controller, make_controller
 from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
@@ -22,6 +24,7 @@ from balance.errors import BalanceError, ConfigError
 from balance.recordings.derived import derive
 from balance.recordings.falls import lost_posture
 from balance.recordings.log import Log
+from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
@@ -91,6 +94,7 @@ class Experiment:
             )
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
+        self.quantities = own_quantities(config)
         self._period, self._substeps = config.control_period_s, config.n_substeps
         self._stop_after_fall = config.stop_after_fall_s
         self.end, self.conflict = RunEnd(), ""
@@ -117,7 +121,7 @@ class Experiment:
         """The recording of what is in ``log``, which took ``wall_s``."""
         arrays = log.arrays()
         time, q, v = arrays["time"], arrays["q"], arrays["v"]
-        return Recording(
+        recording = Recording(
             config=self.config,
             robot=self.robot,
             pushes=tuple(self.pushes),
@@ -128,6 +132,7 @@ class Experiment:
             **arrays,
             **derive(self.robot, self.path, time, q, v, self.ground),
         )
+        return replace(recording, own=measure(recording, self.quantities))
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until

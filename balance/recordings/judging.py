@@ -16,7 +16,7 @@ from balance.recordings.bounds import (
 )
 from balance.recordings.falls import find_fall, loaded_slip
 from balance.recordings.joint_stops import new_stops
-from balance.recordings.recording import Recording
+from balance.recordings.recording import Recording, once
 from balance.recordings.verdict import Cause, EndKind, Outcome, Verdict
 
 Array = NDArray[np.float64]
@@ -26,6 +26,7 @@ NAMED = 3  # joints in a verdict
 ROUNDING = 1e-6  # of times, as a share of a control period
 
 
+@once
 def judge(recording: Recording) -> Verdict:
     """Whether the robot is back on its feet at the end of the run.
 

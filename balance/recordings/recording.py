@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from balance.config import ExperimentConfig
+from balance.recordings.own_quantities import OwnValue
 from balance.recordings.signals import Origin, Signals, signals_of
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.simulation.pushes import Push
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,6 +29,8 @@ class Recording(Signals):
     timing: Mapping[str, Any] = field(default_factory=dict)
     conflict: str = ""
     """Limits that contradicted each other when a QP first had no solution, in words."""
+    own: tuple[OwnValue, ...] = ()
+    """Values of the user's own quantities."""
 
     def part(self, rows: slice) -> Recording:
         """Some of the rows."""
@@ -34,8 +41,29 @@ class Recording(Signals):
         }
         return replace(self, **arrays)
 
+    def read_only(self) -> Recording:
+        """The same recording, to be looked at by whoever might change it."""
+        seen = self.part(slice(None))
+        for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE):
+            if (values := getattr(seen, signal.name)) is not None:
+                values.flags.writeable = False
+        return seen
+
     def summary(self) -> dict[str, Any]:
         """Outcome and figures of the run, as written to ``summary.json``."""
-        from balance.recordings.metrics import summarise
+        from balance.recordings.summary import summarise
 
         return summarise(self)
+
+
+def once(function: Callable[[Recording], T]) -> Callable[[Recording], T]:
+    """A function of a recording that remembers its answer for as long as the recording lives."""
+    known: WeakKeyDictionary[Recording, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def answer(recording: Recording) -> T:
+        if recording not in known:
+            known[recording] = function(recording)
+        return known[recording]
+
+    return answer

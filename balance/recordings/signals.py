@@ -175,11 +175,12 @@ class Signals:
         _axes(shortfall_force="N", shortfall_moment="N m"),
         lambda t, q, v, output: output.residual,
     ))  # fmt: skip
+    # Without load there is no contact wrench to be finite: a run may end in an explosion; and a
+    # law may command torques alone.
     wrenches: Array = field(metadata=_loop(
         "commanded wrench of each sole", ("soles", 6), _per_sole("wrench", WRENCH),
-        lambda t, q, v, output: output.wrenches,
+        lambda t, q, v, output: output.wrenches, finite=False,
     ))  # fmt: skip
-    # Without load there is no contact wrench to be finite: a run may end in an explosion.
     contact_wrenches: Array = field(metadata=_loop(
         "measured wrench of each sole, mean over the period", ("soles", 6),
         _per_sole("contact_wrench", WRENCH), finite=False,

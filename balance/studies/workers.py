@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
 from balance.recordings.settling import UntilSettled
+from balance.recordings.summary import flatten
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -116,27 +117,6 @@ def _robustness_margin(config: ExperimentConfig, robots: Sequence[str]) -> float
 def failed(error: str) -> dict[str, Any]:
     """The columns of a run without a result."""
     return {"outcome": "error", "error": error}
-
-
-def flatten(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """A summary with one value for each column: ``settling_time_s_10``, ``..._axes_m_x``."""
-    columns: dict[str, Any] = {}
-    for key, value in summary.items():
-        if key == "limited_by_s":  # as many names as the robot has constraints: the first one
-            columns["limited_by"] = next(iter(value), None)
-        elif key == "joints_at_stop_s":  # likewise
-            columns["joint_at_stop"] = next(iter(value), None)
-            columns["joint_at_stop_s"] = next(iter(value.values()), 0.0)
-        elif key == "pushes":  # their largest is a column of its own
-            continue
-        elif isinstance(value, Mapping):
-            columns |= {f"{key}_{name}": item for name, item in value.items()}
-        elif isinstance(value, list | tuple):
-            names = "xyz" if len(value) == 3 else range(len(value))
-            columns |= {f"{key}_{name}": item for name, item in zip(names, value, strict=True)}
-        else:
-            columns[key] = value
-    return columns
 
 
 @contextmanager

@@ -13,10 +13,11 @@ from balance.experiment import run
 from balance.plots.compare import BARS, compare_figure
 from balance.plots.style import RUN_COLOURS, law_style, run_style, save, styles
 from balance.recordings.recording import Recording
+from balance.recordings.summary import flatten
 from balance.studies.compare_table import LawResult
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import Limit
-from balance.studies.workers import failed, flatten
+from balance.studies.workers import failed
 
 NAMES = LAWS.names()
 

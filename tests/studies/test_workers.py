@@ -14,7 +14,8 @@ import balance.experiment
 from balance.config import load_config
 from balance.experiment import run
 from balance.recordings.results import load_recording
-from balance.studies.workers import TIMING, Task, execute, flatten
+from balance.recordings.summary import flatten
+from balance.studies.workers import TIMING, Task, execute
 
 
 def task(short: dict[str, Any], **changes: Any) -> Task:
