@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import LOADED_N
 from balance.recordings.disk_arrays import chunks
 from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import LOADED_N
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import AT_STOP_RAD
 from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import AT_STOP_RAD
 
 Rows = NDArray[np.bool_]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import LOADED_N
+from balance.recordings.verdict import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
 from balance.robots.surfaces import surface_label

@@ -29,9 +29,9 @@ from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.momentum import centroidal_momentum
 from balance.errors import ConfigError
 from balance.experiment import Experiment
-from balance.recordings.bounds import HOLD_S
 from balance.recordings.log import Log
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import HOLD_S
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 
