@@ -18,6 +18,7 @@ _HOME = {
     "run": "balance.experiment",
     "Experiment": "balance.experiment",
     "Recording": "balance.recordings.recording",
+    "quantity": "balance.config.quantity",
     "load_recording": "balance.recordings.results",
     "save_recording": "balance.recordings.results",
     "make_controller": "balance.control",
@@ -36,6 +37,7 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from balance.config import ExperimentConfig, load_config
+    from balance.config.quantity import quantity
     from balance.control import ControlOutput, make_controller
     from balance.dynamics.base_frame import BaseChange, change_base
     from balance.dynamics.centroidal_frame import centroidal_frame

@@ -6,6 +6,7 @@ import gc
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,16 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
+from balance.config.sections import own_quantities
 from balance.control import Controller, make_controller
-from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
-from balance.recordings import disk_arrays
-from balance.recordings.disk_arrays import detached
+from balance.recordings.derived import derive
 from balance.recordings.falls import lost_posture
-from balance.recordings.recording import Recording, derive
+from balance.recordings.log import Log
+from balance.recordings.own_quantities import measure
+from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
@@ -42,7 +44,6 @@ from balance.simulation.pushes import Push, make_pushes
 Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
 """Called now and then with the simulated time and the time since the start, both in s."""
-Allocate = Callable[[Any, Any], Any]
 MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
@@ -93,6 +94,7 @@ class Experiment:
             )
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
+        self.quantities = own_quantities(config)
         self._period, self._substeps = config.control_period_s, config.n_substeps
         self._stop_after_fall = config.stop_after_fall_s
         self.end, self.conflict = RunEnd(), ""
@@ -113,7 +115,24 @@ class Experiment:
         except _NUMERICAL as error:
             end = aborted(Cause.ERROR, str(error))
         wall = clock.perf_counter() - began
-        return log.finish(self, end, wall)
+        return self.recording(log, end, wall)
+
+    def recording(self, log: Log, end: RunEnd, wall_s: float) -> Recording:
+        """The recording of what is in ``log``, which took ``wall_s``."""
+        arrays = log.arrays()
+        time, q, v = arrays["time"], arrays["q"], arrays["v"]
+        recording = Recording(
+            config=self.config,
+            robot=self.robot,
+            pushes=tuple(self.pushes),
+            end=end,
+            conflict=self.conflict,
+            timing=log.timing(self._period, wall_s),
+            estimation=self.perception.estimation(log.rows),
+            **arrays,
+            **derive(self.robot, self.path, time, q, v, self.ground),
+        )
+        return replace(recording, own=measure(recording, self.quantities))
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
@@ -193,73 +212,6 @@ def no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-class Log:
-    """Arrays made once and filled row by row.
-
-    ``allocate(shape, dtype)`` makes an array of zeros, always in the same order, so that two
-    processes can share the rows.
-    """
-
-    def __init__(
-        self, config: ExperimentConfig, robot: Robot, allocate: Allocate = disk_arrays.zeros
-    ) -> None:
-        n, k, nj = config.n_periods, len(robot.soles), robot.model.nv - 6
-        self.rows = 0
-        self.time = allocate(n, float)
-        self.q, self.v = allocate((n, robot.model.nq), float), allocate((n, robot.model.nv), float)
-        self.torques = allocate((n, nj), float)
-        self.wrenches = allocate((n, k, 6), float)
-        self.contact_wrenches = allocate((n, k, 6), float)
-        self.push_force = allocate((n, 3), float)
-        self.status = allocate(n, np.int64)
-        self.shortfall = allocate((n, 6), float)
-        self.control_time = allocate(n, float)
-
-    def write(self, i: int, t: float, q: Array, v: Array, output: ControlOutput) -> None:
-        self.time[i] = t
-        self.q[i], self.v[i] = q, v
-        self.torques[i], self.wrenches[i] = output.torques, output.wrenches
-        self.status[i], self.shortfall[i] = output.status, output.residual
-        if i % disk_arrays.CHUNK_ROWS == 0:
-            disk_arrays.release()
-
-    def finish(self, experiment: Experiment, end: RunEnd, wall: float) -> Recording:
-        m = self.rows
-        time, q, v = detached(self.time[:m]), detached(self.q[:m]), detached(self.v[:m])
-        derived = derive(experiment.robot, experiment.path, time, q, v, experiment.ground)
-        steps = 1e6 * self.control_time[: max(m, 1)]
-        return Recording(
-            config=experiment.config,
-            robot=experiment.robot,
-            pushes=tuple(experiment.pushes),
-            time=time,
-            q=q,
-            v=v,
-            torques=detached(self.torques[:m]),
-            wrenches=detached(self.wrenches[:m]),
-            contact_wrenches=detached(self.contact_wrenches[:m]),
-            push_force=detached(self.push_force[:m]),
-            status=detached(self.status[:m]),
-            shortfall=detached(self.shortfall[:m]),
-            conflict=experiment.conflict,
-            com_error=derived.com_error,
-            rotation_error=derived.rotation_error,
-            momentum=derived.momentum,
-            sole_lift=derived.sole_lift,
-            sole_slip=derived.sole_slip,
-            lowest_body=derived.lowest_body,
-            end=end,
-            timing={
-                "control_step_us": {
-                    "median": float(np.median(steps)) if m else 0.0,
-                    "p99": float(np.percentile(steps, 99)) if m else 0.0,
-                },
-                "realtime_factor": m * experiment.config.control_period_s / wall,
-            },
-            estimation=experiment.perception.estimation(m),
-        )
 
 
 def run(

@@ -13,10 +13,14 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from balance.config import ReferenceConfig
+from balance.config.quantity import Column, Shown
 from balance.errors import BalanceError
 from balance.experiment import Progress as ProgressCallback
+from balance.recordings.own_quantities import OwnValue
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
+from balance.recordings.summary import columns_shown, flatten
 from balance.robots import load_robot, robot_files
 from balance.robots.contacts import ContactSurface
 
@@ -64,70 +68,50 @@ def result_table(recording: Recording) -> Table:
     table.add_column("ours", justify="right")
     if reference:
         table.add_column(reference.name, justify="right")
-    for key, label, value in result_rows(summary):
-        row = [escape(label), value]
+    for column, label, value in result_rows(summary, recording.own):
+        row = [escape(label), escape(value)]
         if reference:
-            value_there = reference.values.get(key)
-            row.append("" if value_there is None else f"{value_there:g}")
+            row.append(published_text(reference, column))
         table.add_row(*row)
     return table
 
 
-def result_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Key in the summary, label with unit, and value as text."""
+def published_text(reference: ReferenceConfig, column: Column | None) -> str:
+    """The published value of a column, with the digits that it has, in the column's unit.
 
-    def seconds(value: float | None) -> str:
-        return "not settled" if value is None else f"{value:.2f}"
-
-    com, rotation = summary["settling_time_s"], summary["rotation_settling_time_s"]
-    step = summary["control_step_us"]
-    return [
-        ("peak_com_error_m", "CoM, largest error [m]", f"{summary['peak_com_error_m']:.4f}"),
-        ("settling_time_s", "CoM, settling time, 10 % [s]", seconds(com["10"])),
-        ("", "CoM, settling time, 5 % and 2 % [s]", f"{seconds(com['5'])}, {seconds(com['2'])}"),
-        ("peak_rotation_rad", "hip rotation, largest [rad]", f"{summary['peak_rotation_rad']:.3f}"),
-        ("rotation_settling_time_s", "hip rotation, settling, 10 % [s]", seconds(rotation["10"])),
-        (
-            "peak_linear_momentum",
-            "linear momentum, largest [kg m/s]",
-            f"{summary['peak_linear_momentum']:.2f}",
-        ),
-        (
-            "peak_angular_momentum",
-            "angular momentum, largest [kg m²/s]",
-            f"{summary['peak_angular_momentum']:.2f}",
-        ),
-        *_push_rows(summary),
-        (
-            "",
-            "sole lift, slip [mm]",
-            f"{1e3 * summary['max_sole_lift_m']:.2f}, {1e3 * summary['max_sole_slip_m']:.2f}",
-        ),
-        ("", "control step, median and p99 [µs]", f"{step['median']:.0f}, {step['p99']:.0f}"),
-        ("", "simulated / real time", f"{summary['realtime_factor']:.2f}"),
-    ]
+    That of a quantity with parts is that of its first one.
+    """
+    if column is None or column.name != column.quantity.columns[0].name:
+        return ""
+    value = reference.values.get(column.quantity.key)
+    return "" if value is None else f"{column.quantity.scale * value:g}"
 
 
-def _push_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """The impulse of each push; of several, the first few."""
+def result_rows(
+    summary: dict[str, Any], own: Sequence[OwnValue] = ()
+) -> list[tuple[Column | None, str, str]]:
+    """Column of the summary if it is one, label with unit, and value as text."""
+    values, rows = flatten(summary), list[tuple[Column | None, str, str]]()
+    notes = {one.quantity.key: one.note for one in own}
+    many = len(summary["pushes"]) > 1
+    for column in columns_shown(Shown.TERMINAL, [one.quantity for one in own]):
+        if many and column.quantity.group == "push":
+            rows += _push_rows(summary, column)
+        else:
+            text = notes.get(column.name) or column.cell(values[column.name])
+            rows.append((column, column.title, text))
+    return rows
+
+
+def _push_rows(summary: dict[str, Any], column: Column) -> list[tuple[Column | None, str, str]]:
+    """Of several pushes: a figure of each of the first few, and the largest."""
     pushes = summary["pushes"]
-    if len(pushes) < 2:
-        share = f"{summary['ankle_limit_fraction']:.2f}"
-        return [
-            ("impulse_Ns", "impulse delivered [N s]", f"{summary['impulse_Ns']:.2f}"),
-            ("ankle_limit_fraction", "impulse / ankle limit", share),
-        ]
-    rows = [
-        (
-            "",
-            f"push {number}, {push['body']}: impulse [N s], / ankle limit",
-            f"{push['impulse_Ns']:.2f}, {push['ankle_limit_fraction']:.2f}",
-        )
+    rows: list[tuple[Column | None, str, str]] = [
+        (None, f"push {number}, {push['body']}: {column.title}", column.number(push[column.name]))
         for number, push in enumerate(pushes[:SHOWN_PUSHES], 1)
     ]
-    largest = f"{summary['ankle_limit_fraction']:.2f}"
-    label = f"largest of {len(pushes)} pushes / ankle limit"
-    return [*rows, ("ankle_limit_fraction", label, largest)]
+    label = f"strongest of {len(pushes)} pushes: {column.title}"
+    return [*rows, (column, label, column.number(summary[column.name]))]
 
 
 def robot_table(folders: Sequence[Path]) -> Table:

@@ -22,7 +22,7 @@ from balance.config.laws import (
 )
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
-from balance.config.registry import ENGINES, LAWS, PUSHES
+from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES
 from balance.config.sections import section_of
 from balance.config.values import gain_matrix
 
@@ -30,6 +30,7 @@ __all__ = [
     "ENGINES",
     "LAWS",
     "PUSHES",
+    "QUANTITIES",
     "BalancingLawConfig",
     "ContactAssumptionsConfig",
     "ExperimentConfig",

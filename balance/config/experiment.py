@@ -45,6 +45,7 @@ class ReferenceConfig(Strict):
 class ExperimentConfig(Strict):
     """One experiment: a robot, a plant, a controller and pushes.
 
+    ``quantities`` names figures of the user's own, as :mod:`balance.config.quantity` says.
     ``code`` says which code of the user's own takes part, with the hash of each file; it is filled
     in when the experiment is read, and refuses other files when it is repeated.
     """
@@ -65,6 +66,7 @@ class ExperimentConfig(Strict):
     mismatch: MismatchConfig | None = None
     ground: GroundConfig | None = None
     faults: tuple[Fault, ...] = ()
+    quantities: tuple[str, ...] = ()
     reference: ReferenceConfig | None = None
     provenance: dict[str, str] | None = None
     code: dict[str, str] | None = None

@@ -126,9 +126,9 @@ def _first_line(module: str, attribute: str) -> str:
     spec = importlib.util.find_spec(module)
     assert spec is not None
     tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
-    documented: ast.Module | ast.ClassDef = tree
+    documented: ast.Module | ast.ClassDef | ast.FunctionDef = tree
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == attribute:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == attribute:
             documented = node
     return (ast.get_docstring(documented) or "").partition("\n")[0].rstrip(".")
 
@@ -153,6 +153,16 @@ def _law_class(file: Path) -> str:
     return [node.name for node in tree.body if isinstance(node, ast.ClassDef)][-1]
 
 
+def _quantities() -> Ours:
+    """The quantities: the functions of a module that are made one."""
+    module = "balance.recordings.quantities"
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {node.name: f"{module}:{node.name}" for node in functions if node.decorator_list}
+
+
 _PUSHES = {
     "force": "balance.simulation.pushes:ForcePush",
     "half_sine": "balance.simulation.pushes:HalfSinePush",
@@ -167,3 +177,4 @@ _ENGINES = {
 LAWS = Registry("law", "balance.laws", _laws, needs="step")
 PUSHES = Registry("push", "balance.pushes", lambda: _PUSHES, needs="delivered")
 ENGINES = Registry("engine", "balance.engines", lambda: _ENGINES, needs="step")
+QUANTITIES = Registry("quantity", "balance.quantities", _quantities)

@@ -5,7 +5,7 @@ A class in a registry may hold a pydantic class ``Config`` with its keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, create_model
 from balance.config.laws import LawConfig
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
-from balance.config.registry import ENGINES, LAWS, PUSHES, Registry
+from balance.config.quantity import Quantity, as_quantity
+from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES, Registry
 from balance.config.user_code import UserCode
 from balance.errors import ConfigError
 
@@ -87,6 +88,11 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
             problems.extend(_other_file(behind.code, tree.get("code")))
         return schema
 
+    own = tree.get("quantities")
+    for name, _, file in _found_quantities(own if code and isinstance(own, list) else (), problems):
+        if file is not None:
+            found[name] = file
+            problems.extend(_other_file(file, tree.get("code")))
     pushes, plant = tree.get("pushes"), tree.get("plant")
     items = pushes if isinstance(pushes, list | tuple) else ()
     kinds = [named(PUSHES, item, f"pushes.{i}", PushConfig) for i, item in enumerate(items)]
@@ -111,6 +117,53 @@ def _other_file(code: UserCode, given: object) -> Iterator[str]:
         )
 
 
+def own_quantities(config: HasQuantities) -> tuple[Quantity, ...]:
+    """The user's own quantities that an experiment names; their code is that of its ``code``."""
+    problems: list[str] = []
+    found = []
+    for _, one, code in _found_quantities(config.quantities, problems):
+        found.append(one)
+        problems.extend(() if code is None else _other_file(code, config.code))
+    if problems:
+        raise ConfigError(problems[0])
+    return tuple(found)
+
+
+def _found_quantities(
+    names: Iterable[object], problems: list[str]
+) -> Iterator[tuple[str, Quantity, UserCode | None]]:
+    """Each name with its quantity and the user's file; what is wrong goes to ``problems``."""
+    taken: dict[str, str] = {}
+    for index, name in enumerate(names):
+        where = f"quantities.{index}"
+        if not isinstance(name, str):
+            continue  # the schema says so
+        if name in QUANTITIES.ours:
+            problems.append(f"'{where}' = '{name}' is one of ours: every summary has it; remove it")
+            continue
+        taken = taken or dict.fromkeys(_our_columns(), "one of our columns")
+        try:
+            behind = QUANTITIES.find(name, where)
+            one = as_quantity(behind.target, f"'{where}' = '{name}'", taken)
+        except ConfigError as error:
+            problems.append(str(error))
+            continue
+        taken[one.key] = f"'{name}'"
+        yield name, one, behind.code
+
+
+def _our_columns() -> Iterator[str]:
+    """Names of the columns of a study's table."""
+    yield from _STUDY_COLUMNS
+    for name in QUANTITIES.ours:
+        yield name
+        yield from (column.name for column in QUANTITIES.find(name, "quantities").target.columns)
+
+
+_STUDY_COLUMNS = (
+    "key", "cell", "seed", "error", "worker", "wall_time_s", "cpu_time_s", "recovered_impulse",
+    "robustness_margin", "own_quantities",
+)  # fmt: skip
 _TAGS = {"law": "law", "push": "type", "engine": "engine"}
 
 
@@ -169,6 +222,16 @@ def _unread(base: type[B]) -> type[B]:
         _JOINED[name] = create_model(name, __base__=allow, **tags)
     unread: type[B] = _JOINED[name]
     return unread
+
+
+class HasQuantities(Protocol):
+    """An experiment's config, which knows this module."""
+
+    @property
+    def quantities(self) -> tuple[str, ...]: ...
+
+    @property
+    def code(self) -> dict[str, str] | None: ...
 
 
 class HasController(Protocol):

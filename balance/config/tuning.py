@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from balance.config.axes import Key
+from balance.config.registry import QUANTITIES
 from balance.config.schema import Strict
 from balance.config.studies import DirectionsConfig, StudyConfig
 from balance.config.values import Positive
@@ -15,15 +16,23 @@ Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Over = Literal["mean", "worst"]
 Goal = Literal["minimise", "maximise"]
 
-GOALS: dict[str, Goal] = {
-    "settling_time_s": "minimise",
-    "peak_com_error_m": "minimise",
-    "peak_rotation_rad": "minimise",
-    "torque_effort_N2m2s": "minimise",
-    "recovered_impulse": "maximise",
-    "robustness_margin": "maximise",
-}
-"""What can be improved by name; any other number of the table needs a ``goal``."""
+STUDY_GOALS: dict[str, Goal] = {"recovered_impulse": "maximise", "robustness_margin": "maximise"}
+"""What a tuning study itself finds out about a trial."""
+_GOALS: dict[str | None, Goal] = {"lower": "minimise", "higher": "maximise"}
+
+
+def natural_goal(metric: str) -> Goal | None:
+    """Which way a number of the table is better; None if nobody says."""
+    if metric in STUDY_GOALS:
+        return STUDY_GOALS[metric]
+    for name in (metric, metric.rpartition("_")[0]):  # a quantity, or a part of one
+        if name in QUANTITIES.ours:
+            return _GOALS.get(QUANTITIES.find(name, "metric").target.better)
+    return None
+
+
+def _known_goals() -> list[str]:
+    return [name for name in (*QUANTITIES.ours, *STUDY_GOALS) if natural_goal(name)]
 
 
 class ParameterConfig(Strict):
@@ -84,11 +93,11 @@ class ObjectiveConfig(AggregateConfig):
 
     @model_validator(mode="after")
     def _one_direction(self) -> ObjectiveConfig:
-        natural = GOALS.get(self.metric)
+        natural = natural_goal(self.metric)
         if natural is None and self.goal is None:
             raise ValueError(
                 f"'{self.metric}' needs a goal, minimise or maximise; without one only "
-                f"{', '.join(GOALS)} are understood"
+                f"{', '.join(_known_goals())} are understood"
             )
         if natural is not None and self.goal not in (None, natural):
             raise ValueError(
@@ -99,7 +108,7 @@ class ObjectiveConfig(AggregateConfig):
     @property
     def maximised(self) -> bool:
         """Whether more is better."""
-        return (self.goal or GOALS[self.metric]) == "maximise"
+        return (self.goal or natural_goal(self.metric)) == "maximise"
 
 
 class BoundConfig(AggregateConfig):

@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from balance.plots.com_momentum import QUANTITIES, Quantity
+from balance.config.quantity import Shown
+from balance.plots.com_momentum import CURVES, Curve
 from balance.plots.envelope import ANKLE_LINE
 from balance.plots.marks import mark_pushes, push_handles, time_axis
 from balance.plots.style import (
@@ -23,6 +24,7 @@ from balance.plots.style import (
     new_figure,
     styled,
 )
+from balance.recordings.summary import columns_shown
 
 if TYPE_CHECKING:
     from balance.studies.compare_table import LawResult
@@ -31,18 +33,8 @@ Styles = dict[str, dict[str, Any]]
 
 OVERLAYS_IN, LIMITS_IN, BARS_IN, LEGEND_IN = 3.1, 1.5, 0.55, 0.6
 BAR_IN = 0.12  # height of a law's bar
-# Title of a panel of bars, column of the run, factor, format, and where the scale ends at least.
-BARS: tuple[tuple[str, str, float, str, float], ...] = (
-    ("CoM peak [mm]", "peak_com_error_m", 1e3, ".1f", 0.0),
-    ("CoM settling, 10 % [s]", "settling_time_s_10", 1.0, ".2f", 0.0),
-    ("torque effort [N²m²s]", "torque_effort_N2m2s", 1.0, ".0f", 0.0),
-    ("control step [µs]", "control_step_us_median", 1.0, ".0f", 0.0),
-    ("friction use [%]", "max_friction_use", 100.0, ".0f", 100.0),
-    ("CoP use [%]", "max_cop_use", 100.0, ".0f", 100.0),
-    ("force error, rms [N]", "wrench_error_rms_N", 1.0, ".1f", 0.0),
-    ("moment error, rms [N m]", "wrench_error_rms_Nm", 1.0, ".2f", 0.0),
-)
 BAR_COLUMNS = 4
+MEDIAN, P99 = "control_step_us_median", "control_step_us_p99"  # in one panel
 BEHIND_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}
 
 
@@ -51,7 +43,7 @@ def compare_figure(results: Sequence[LawResult], title: str) -> Figure:
     styles = _styles(results)
     limits = [LIMITS_IN] if any(result.limits for result in results) else []
     bars = BARS_IN + (BAR_IN + 0.02) * len(results)
-    heights = [OVERLAYS_IN, *limits, 2 * bars]
+    heights = [OVERLAYS_IN, *limits, bar_rows() * bars]
     with styled():
         figure = new_figure(WIDE, sum(heights) + LEGEND_IN)
         parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -78,28 +70,28 @@ def _overlays(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> 
     """CoM error, hip rotation and momenta over time, each along the axis on which most happens."""
     runs = [(result.label, r) for result in results if (r := result.recording) and r.time.size]
     recordings = [recording for _, recording in runs]
-    for axes, quantity in zip(part.subplots(2, 2, sharex=True).flat, QUANTITIES, strict=True):
+    for axes, curve in zip(part.subplots(2, 2, sharex=True).flat, CURVES, strict=True):
         few_ticks(axes, 4)
-        axes.set_ylabel(f"{quantity.label}\n[{quantity.unit}]")
+        axes.set_ylabel(f"{curve.label}\n[{curve.unit}]")
         if not runs:
             continue
-        axis = _main_axis(results, quantity)
-        axes.set_ylabel(f"{quantity.label} {AXIS_NAMES[axis]}\n[{quantity.unit}]")
+        axis = _main_axis(results, curve)
+        axes.set_ylabel(f"{curve.label} {AXIS_NAMES[axis]}\n[{curve.unit}]")
         axes.axhline(0.0, color="0.7", lw=0.6, zorder=1)
         mark_pushes(axes, recordings)
         for index, (label, recording) in enumerate(runs):
-            values = quantity.series(recording)[:, axis]
+            values = curve.series(recording)[:, axis]
             width = max(2.0 - 0.25 * index, 0.8)  # a line shows below one that covers it
             axes.plot(recording.time, values, **styles[label], lw=width, zorder=3)
         time_axis(axes, recordings, label=axes.get_subplotspec().is_last_row())
 
 
-def _main_axis(results: Sequence[LawResult], quantity: Quantity) -> int:
+def _main_axis(results: Sequence[LawResult], curve: Curve) -> int:
     """The axis with the largest peak of the runs that stayed on their feet, if any did."""
     known = [result for result in results if result.recording and result.recording.time.size]
     standing = [result for result in known if result.outcome in ("recovered", "upright")]
     peaks = [
-        np.abs(quantity.series(result.recording)).max(axis=0)
+        np.abs(curve.series(result.recording)).max(axis=0)
         for result in standing or known
         if result.recording
     ]
@@ -146,26 +138,34 @@ def _bar(style: dict[str, Any], filled: bool) -> dict[str, Any]:
     return {"facecolor": face, "edgecolor": colour, "hatch": hatch if filled else "", "lw": 0.8}
 
 
+def bar_rows() -> int:
+    """Rows of panels of bars."""
+    return -(-len(columns_shown(Shown.BARS)) // BAR_COLUMNS)
+
+
 def _bars(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> None:
     """A panel for each figure of the runs, a bar for each law."""
-    panels = part.subplots(2, BAR_COLUMNS, sharey=True)
+    columns = columns_shown(Shown.BARS)
+    panels = part.subplots(bar_rows(), BAR_COLUMNS, sharey=True, squeeze=False)
+    for axes in panels.flat[len(columns) :]:
+        axes.set_visible(False)
     rows = range(len(results))
-    for axes, (title, column, scale, digits, end) in zip(panels.flat, BARS, strict=True):
-        axes.set_title(title, loc="left", **CAPTION)
+    for axes, column in zip(panels.flat, columns, strict=False):
+        scale, end = column.quantity.scale, column.quantity.full
+        axes.set_title(column.short_title, loc="left", **CAPTION)
         axes.grid(False)
         axes.spines["bottom"].set_visible(False)
         axes.tick_params(bottom=False, labelbottom=False, left=False)
-        values = [result.number(column) for result in results]
+        values = [result.number(column.name) for result in results]
         known = [scale * value for value in values if value is not None]
         room = 1.35 * max([end, *known, 1e-9])
         for y, result, value in zip(rows, results, values, strict=True):
-            text = "" if not result.outcome else "not settled" if column.endswith("_10") else "–"
+            text = column.cell(value) if result.outcome else ""
             if value is not None:
                 filled = result.outcome == "recovered"
                 axes.barh(y, scale * value, 0.75, **_bar(styles[result.label], filled))
-                text = format(scale * value, digits)
-            if column == "control_step_us_median" and (p99 := result.number("control_step_us_p99")):
-                text += f" (p99 {p99:.0f})"
+            if column.name == MEDIAN and (p99 := result.number(P99)):
+                text += f" (p99 {column.number(p99)})"
                 room = max(room, 2.2 * max(known))
             at = 0.0 if value is None else scale * value
             axes.annotate(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from balance.plots.com_momentum import QUANTITIES
+from balance.plots.com_momentum import CURVES
 from balance.plots.contacts import (
     LABELS,
     SoleShape,
@@ -48,16 +48,16 @@ def com_momentum_overlay(runs: Runs) -> Figure:
     recordings = [recording for _, recording in runs]
     with styled():
         figure = new_figure(WIDE, 6.4)
-        panels = figure.subplots(len(QUANTITIES), 3, sharex=True, sharey="row")
-        for row, quantity in zip(panels, QUANTITIES, strict=True):
-            row[0].set_ylabel(f"{quantity.label}\n[{quantity.unit}]")
+        panels = figure.subplots(len(CURVES), 3, sharex=True, sharey="row")
+        for row, curve in zip(panels, CURVES, strict=True):
+            row[0].set_ylabel(f"{curve.label}\n[{curve.unit}]")
             few_ticks(row[0])
             for i, axes in enumerate(row):
                 axes.axhline(0.0, color="0.7", lw=0.6, zorder=1)
-                axes.update_datalim([(0.0, -quantity.floor), (0.0, quantity.floor)])
+                axes.update_datalim([(0.0, -curve.floor), (0.0, curve.floor)])
                 mark_pushes(axes, recordings)
                 for recording, style in zip(recordings, _styles(recordings), strict=True):
-                    values = quantity.series(recording)[:, i]
+                    values = curve.series(recording)[:, i]
                     axes.plot(recording.time, values, **style, zorder=3)
         for i, name in enumerate(AXIS_NAMES):
             panels[0, i].set_title(name, color=AXIS_COLOURS[i])

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import LOADED_N
 from balance.recordings.disk_arrays import chunks
-from balance.recordings.recording import Recording
+from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import LOADED_N
 
 Array = NDArray[np.float64]
 
@@ -49,12 +49,27 @@ def cop_use(recording: Recording) -> Array:
     return np.asarray(np.max(np.abs(recording.cop) / halves, axis=2))
 
 
-def largest_uses(recording: Recording) -> tuple[float, float]:
-    """Largest friction use and CoP use of contacts that bear 5 % of the weight or more."""
+def largest_friction_use(recording: Recording) -> float:
+    """Largest friction use of contacts that bear 5 % of the weight or more."""
+    return float(np.nanmax(friction_use(recording)[_bearing(recording)], initial=0.0))
+
+
+def largest_cop_use(recording: Recording) -> float:
+    """Largest CoP use of contacts that bear 5 % of the weight or more."""
+    return float(np.nanmax(cop_use(recording)[_bearing(recording)], initial=0.0))
+
+
+def _bearing(recording: Recording) -> NDArray[np.bool_]:
     gravity = float(np.linalg.norm(recording.robot.model.gravity.linear))
-    bearing = recording.contact_wrenches[:, :, 2] > BEARING_SHARE * recording.robot.mass * gravity
-    friction, cop = friction_use(recording)[bearing], cop_use(recording)[bearing]
-    return float(np.nanmax(friction, initial=0.0)), float(np.nanmax(cop, initial=0.0))
+    weight = recording.robot.mass * gravity
+    return np.asarray(recording.contact_wrenches[:, :, 2] > BEARING_SHARE * weight)
+
+
+def largest_torque(recording: Recording) -> float:
+    """Largest torque of a joint, N m."""
+    parts = chunks(recording.time.size)
+    peaks = (float(np.abs(recording.torques[rows]).max(initial=0.0)) for rows in parts)
+    return max(peaks, default=0.0)
 
 
 def torque_effort(recording: Recording) -> float:
@@ -74,6 +89,7 @@ def torque_effort(recording: Recording) -> float:
     return extra * recording.config.control_period_s
 
 
+@once
 def wrench_errors(recording: Recording) -> tuple[float, float]:
     """Commanded less measured contact wrench: rms over time and contacts of |force| and |moment|.
 

@@ -13,14 +13,15 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import (
+from balance.recordings.recording import Recording
+from balance.recordings.verdict import (
     LOADED_N,
     MAX_SLIP_M,
     MAX_TILT_RAD,
     MIN_HEIGHT_SHARE,
+    Cause,
+    EndKind,
 )
-from balance.recordings.recording import Recording
-from balance.recordings.verdict import Cause, EndKind
 from balance.robots.clearance import TOUCH_HEIGHT_M, lowest_body
 from balance.robots.support_polygon import feet, support_polygon
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import AT_STOP_RAD
-from balance.recordings.recording import Recording
+from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import AT_STOP_RAD
 
 Rows = NDArray[np.bool_]
 
@@ -55,6 +55,7 @@ def joints_at_stop(recording: Recording) -> dict[str, float]:
     return dict(sorted(times.items(), key=lambda item: -item[1]))
 
 
+@once
 def largest_speed_ratio(recording: Recording) -> tuple[float, str | None]:
     """Largest joint speed over the rated one, and whose; 0 and None if no speed is rated."""
     rated = np.asarray(recording.robot.model.upperVelocityLimit[6:], dtype=float)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.recordings.bounds import (
+from balance.recordings.falls import find_fall, loaded_slip
+from balance.recordings.joint_stops import new_stops
+from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import (
     HOLD_S,
     LOADED_N,
     MAX_ANGULAR_RATE,
@@ -13,11 +16,11 @@ from balance.recordings.bounds import (
     MAX_FLIGHT_S,
     MAX_ROTATION_RAD,
     MAX_SLIP_M,
+    Cause,
+    EndKind,
+    Outcome,
+    Verdict,
 )
-from balance.recordings.falls import find_fall, loaded_slip
-from balance.recordings.joint_stops import new_stops
-from balance.recordings.recording import Recording
-from balance.recordings.verdict import Cause, EndKind, Outcome, Verdict
 
 Array = NDArray[np.float64]
 Reason = tuple[Cause, str]
@@ -26,6 +29,7 @@ NAMED = 3  # joints in a verdict
 ROUNDING = 1e-6  # of times, as a share of a control period
 
 
+@once
 def judge(recording: Recording) -> Verdict:
     """Whether the robot is back on its feet at the end of the run.
 
@@ -33,7 +37,7 @@ def judge(recording: Recording) -> Verdict:
     the air for too long, and at the end the robot stands still: CoM, base rotation and rate within
     their bounds for 0.25 s, and no joint on a stop on which it did not rest before.  ``upright``:
     it stands, but slipped, lifted or has not settled.  ``fell``: the posture was lost or something
-    else touched the ground.  All numbers are in :mod:`balance.recordings.bounds`.
+    else touched the ground.  All numbers are in :mod:`balance.recordings.verdict`.
     """
     end = recording.end
     if recording.time.size == 0:

@@ -109,7 +109,7 @@ def largest_shortfall(recording: Recording) -> dict[str, Any]:
     found: dict[str, Any] = {
         "force_N": 0.0, "time_s": None, "moment_Nm": 0.0, "moment_time_s": None, "limited_by": None,
     }  # fmt: skip
-    if missing is None or len(missing) == 0:
+    if len(missing) == 0:
         return found
     row = 0
     for size, when, part in (

@@ -17,14 +17,12 @@ import numpy as np
 from balance.errors import ResultError
 from balance.recordings.disk_arrays import CHUNK_ROWS, chunks, release, zeros
 from balance.recordings.recording import Recording
+from balance.recordings.signals import Origin, Signal, stored_signals
 from balance.robots import Robot
-from balance.robots.surfaces import surface_label
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-XYZ = ("x", "y", "z")
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 GROUP_ROWS = 4 * CHUNK_ROWS  # fewer, larger groups: less to say about each
 NUMBERS = ("DOUBLE", "FLOAT", "INT64", "INT32")  # as Parquet calls them
 # Of a group's column: a number, its place in a dictionary, and what is said about them.
@@ -33,79 +31,16 @@ VALUE_BYTES, COLUMN_BYTES = 17, 100_000
 FOOTER_COLUMN_BYTES, FOOTER_BYTES = 300, 1_000_000
 
 
-def log_columns(robot: Robot, estimated: bool) -> list[tuple[str, dict[str, str]]]:
-    """Attribute of a recording, and its columns with their units."""
-    joints = robot.joint_names
-    soles = sole_labels(robot)
-
-    def columns(prefix: str, unit: str, names: Sequence[str] = XYZ) -> dict[str, str]:
-        return {f"{prefix}_{name}": unit for name in names}
-
-    def wrench_columns(prefix: str) -> dict[str, str]:
-        forces_first = zip(WRENCH, ["N"] * 3 + ["N m"] * 3, strict=True)
-        pairs = list(forces_first)
-        return {f"{prefix}_{sole}_{name}": unit for sole in soles for name, unit in pairs}
-
-    blocks = [
-        ("time", {"time": "s"}),
-        ("com_error", columns("com_error", "m")),
-        ("rotation_error", columns("rotation_error", "rad")),
-        (
-            "momentum",
-            columns("linear_momentum", "kg m/s") | columns("angular_momentum", "kg m^2/s"),
-        ),
-        ("push_force", columns("push_force", "N")),
-        ("status", {"status": "flags"}),
-        (
-            "shortfall",
-            columns("shortfall_force", "N") | columns("shortfall_moment", "N m"),
-        ),
-        ("wrenches", wrench_columns("wrench")),
-        ("contact_wrenches", wrench_columns("contact_wrench")),
-        ("cop", {f"cop_{sole}_{axis}": "m" for sole in soles for axis in "xy"}),
-        ("sole_lift", columns("sole_lift", "m", soles)),
-        ("sole_slip", columns("sole_slip", "m", soles)),
-        ("lowest_body", {"lowest_body": "m"}),
-        ("torques", columns("torque", "N m", joints)),
-        (
-            "q",
-            columns("base_position", "m")
-            | columns("base_quaternion", "1", (*XYZ, "w"))
-            | columns("q", "rad", joints),
-        ),
-        (
-            "v",
-            columns("base_velocity", "m/s")
-            | columns("base_rate", "rad/s")
-            | columns("v", "rad/s", joints),
-        ),
-    ]
-    if estimated:
-        parts = (("position", "m"), ("rotation", "rad"), ("velocity", "m/s"))
-        names: dict[str, str] = {}
-        for kind in ("error", "std"):
-            for part, unit in parts:
-                names |= columns(f"estimate_{kind}_{part}", unit)
-        blocks.append(("estimation", names))
-    return blocks
-
-
-def sole_labels(robot: Robot) -> list[str]:
-    """Short names of the soles, as used in column names."""
-    return [surface_label(sole.name) for sole in robot.soles]
-
-
 def write_log(recording: Recording, path: Path) -> None:
     """Write the log of a run."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    blocks = log_columns(recording.robot, recording.estimation is not None)
-    kinds = {"status": pa.int64()}
+    signals = stored_signals(recording.estimation is not None)
     fields = [
-        pa.field(name, kinds.get(attribute, pa.float64()), metadata={"unit": unit})
-        for attribute, columns in blocks
-        for name, unit in columns.items()
+        pa.field(name, pa.from_numpy_dtype(signal.dtype), metadata={"unit": unit})
+        for signal in signals
+        for name, unit in signal.columns(recording.robot).items()
     ]
     facts = recording.end.facts() | {
         "robot": recording.robot.name,
@@ -114,8 +49,8 @@ def write_log(recording: Recording, path: Path) -> None:
     schema = pa.schema(fields, metadata=facts)
     rows = recording.time.size
     values = [
-        np.asarray(getattr(recording, attribute)).reshape(rows, len(columns))
-        for attribute, columns in blocks
+        np.asarray(getattr(recording, signal.name)).reshape(rows, signal.row_size(recording.robot))
+        for signal in signals
     ]
     split = {field.name: "BYTE_STREAM_SPLIT" for field in fields if field.type == pa.float64()}
     with pq.ParquetWriter(
@@ -133,20 +68,19 @@ def write_log(recording: Recording, path: Path) -> None:
 def read_log(
     path: Path, robot: Robot, estimated: bool, most_rows: int
 ) -> tuple[dict[str, Any], Mapping[bytes, bytes]]:
-    """The arrays (rows, columns) of a log by attribute, and what it says about the run.
+    """The signals in a log by name, and what it says about the run.
 
     What the file says of its own size is looked at first, and nothing is read of one that is larger
     than the log of ``most_rows`` periods.
     """
-    blocks = log_columns(robot, estimated)
-    count = sum(len(columns) for _, columns in blocks)
-    # The centre of pressure follows from the contact wrenches.
-    wanted = [(attribute, list(columns)) for attribute, columns in blocks if attribute != "cop"]
+    signals = stored_signals(estimated)
+    count = sum(signal.row_size(robot) for signal in signals)
+    wanted = [signal for signal in signals if signal.origin is not Origin.SIGNALS]
     with _opened(path, count, most_rows) as file:
-        names = [name for _, some in wanted for name in some]
+        names = [name for signal in wanted for name in signal.columns(robot)]
         _check_columns(path, file, names, robot.name)
         _check_size(path, file.metadata, set(names), most_rows)
-        arrays = _read(path, file, wanted)
+        arrays = _read(path, file, wanted, robot)
         return arrays, file.schema_arrow.metadata or {}
 
 
@@ -205,25 +139,26 @@ def _check_size(path: Path, found: pq.FileMetaData, names: set[str], most_rows: 
 
 
 def _read(
-    path: Path, file: pq.ParquetFile, wanted: Sequence[tuple[str, list[str]]]
+    path: Path, file: pq.ParquetFile, wanted: Sequence[Signal], robot: Robot
 ) -> dict[str, Any]:
-    """The columns, a few rows at a time into arrays that may be larger than the memory."""
+    """The signals, a few rows at a time into arrays that may be larger than the memory."""
     rows = file.metadata.num_rows
+    columns = {signal.name: list(signal.columns(robot)) for signal in wanted}
     arrays = {
-        attribute: zeros((rows, len(names)), np.int64 if attribute == "status" else np.float64)
-        for attribute, names in wanted
+        signal.name: zeros((rows, *signal.row_shape(robot)), signal.dtype) for signal in wanted
     }
-    every = [name for _, names in wanted for name in names]
+    flat = {name: array.reshape(rows, len(columns[name])) for name, array in arrays.items()}
+    every = [name for names in columns.values() for name in names]
     begin = 0
     for batch in file.iter_batches(CHUNK_ROWS, columns=every, use_threads=False):
         end = begin + batch.num_rows
         if end > rows:
             break
-        for attribute, names in wanted:
-            for index, name in enumerate(names):
+        for signal in wanted:
+            for index, name in enumerate(columns[signal.name]):
                 values = batch.column(name).to_numpy(zero_copy_only=False)
-                _check_numbers(path, attribute, name, values)
-                arrays[attribute][begin:end, index] = values
+                _check_numbers(path, signal, name, values)
+                flat[signal.name][begin:end, index] = values
         begin = end
         release()
     if begin != rows:
@@ -231,10 +166,7 @@ def _read(
     return arrays
 
 
-def _check_numbers(path: Path, attribute: str, name: str, values: Any) -> None:
-    kind = np.integer if attribute == "status" else np.number
-    # Without load there is no contact wrench to be finite: a run may end in an explosion.
-    if not np.issubdtype(values.dtype, kind) or (
-        attribute != "contact_wrenches" and not np.isfinite(values).all()
-    ):
+def _check_numbers(path: Path, signal: Signal, name: str, values: Any) -> None:
+    kind = np.integer if np.issubdtype(signal.dtype, np.integer) else np.number
+    if not np.issubdtype(values.dtype, kind) or (signal.finite and not np.isfinite(values).all()):
         raise ResultError(f"{path}: column '{name}' has entries that are no numbers")

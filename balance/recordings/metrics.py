@@ -1,22 +1,16 @@
-"""The figures of a recording: how far the robot swayed, when it settled, what it took."""
+"""Measures of a recording: peaks, settling, what its pushes were, and where a fall began."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.parts.output import ControlStatus
-from balance.recordings.demand import largest_uses, torque_effort, wrench_errors
-from balance.recordings.disk_arrays import chunks
-from balance.recordings.falls import loaded_slip
-from balance.recordings.joint_stops import joints_at_stop, largest_speed_ratio
-from balance.recordings.judging import judge, longest_flight
-from balance.recordings.limiting import largest_shortfall, limited_by
-from balance.recordings.recording import Recording
-from balance.recordings.verdict import Outcome, Verdict
+from balance.recordings.judging import judge
+from balance.recordings.recording import Recording, once
+from balance.recordings.verdict import Outcome
 from balance.robots import Robot
 from balance.robots.support_polygon import support_polygon
 from balance.simulation.pushes import Push
@@ -25,6 +19,39 @@ Array = NDArray[np.float64]
 
 SETTLING_BANDS = (10, 5, 2)  # percent of the peak
 SETTLED_M = 1e-5  # an error that never exceeds this is settled from the start (also rad)
+
+
+def peak(values: Array) -> float:
+    """The largest of values that are never negative; 0 without any."""
+    return float(np.max(values, initial=0.0))
+
+
+def largest(vectors: Array) -> float:
+    """The largest length of vectors (n, 3)."""
+    return peak(np.linalg.norm(vectors, axis=1))
+
+
+def axis_peaks(vectors: Array) -> list[float]:
+    """The largest size of each component of vectors (n, 3)."""
+    return [peak(np.abs(vectors[:, i])) for i in range(vectors.shape[1])]
+
+
+def rms(values: Array) -> float:
+    """Root mean square; 0 without values."""
+    return float(np.sqrt(np.mean(values**2))) if values.size else 0.0
+
+
+def share(recording: Recording, flag: ControlStatus) -> float:
+    """Share of the control periods whose status has a flag."""
+    rows = (recording.status & int(flag)) != 0
+    return float(rows.mean()) if rows.size else 0.0
+
+
+def estimate_errors(recording: Recording, block: int) -> Array:
+    """Lengths (n,) of the errors of the estimated position, rotation or velocity of the base."""
+    assert recording.estimation is not None
+    columns = recording.estimation[:, 3 * block : 3 * block + 3]
+    return np.asarray(np.linalg.norm(columns, axis=1))
 
 
 def settling_times(time: Array, error: Array, start: float) -> dict[str, float | None]:
@@ -45,6 +72,14 @@ def settling_times(time: Array, error: Array, start: float) -> dict[str, float |
         else:
             result[str(percent)] = float(time[outside[-1] + 1] - start)
     return result
+
+
+def settling_after_push(recording: Recording, error: Array) -> dict[str, float | None]:
+    """How long vectors (n, 3) take to settle after the last push; never after a fall."""
+    if judge(recording).outcome is Outcome.FELL:
+        return {str(percent): None for percent in SETTLING_BANDS}
+    start = max((push.start for push in recording.pushes), default=0.0)
+    return settling_times(recording.time, np.linalg.norm(error, axis=1), start)
 
 
 def support_reach(robot: Robot, direction: Array) -> float:
@@ -105,121 +140,18 @@ def _world_direction(recording: Recording, push: Push) -> Array:
     return np.asarray(placement.rotation @ push.direction)
 
 
-def up_to_fall(recording: Recording, verdict: Verdict | None = None) -> Recording:
-    """What was recorded before a fall began: on the way down everything is large."""
-    verdict = verdict or judge(recording)
-    if verdict.began_s is None:
-        return recording
-    n = recording.time.size
-    rows = max(1, int(np.searchsorted(recording.time, verdict.began_s, side="right")))
-    arrays: dict[str, Any] = {
-        field.name: value[:rows]
-        for field in fields(recording)
-        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
-    }
-    return replace(recording, **arrays)
-
-
-def summarise(recording: Recording) -> dict[str, Any]:
-    """Everything that ``summary.json`` says.  Of a robot that fell, figures are up to the fall."""
-    verdict = judge(recording)
-    fell = verdict.outcome is Outcome.FELL
-    start = max((push.start for push in recording.pushes), default=0.0)
-    com = np.linalg.norm(recording.com_error, axis=1)
-    rotation = np.linalg.norm(recording.rotation_error, axis=1)
+@once
+def strongest_push(recording: Recording) -> dict[str, Any]:
+    """The push that came nearest to the ankle limit, or went furthest beyond it."""
+    none = {"impulse_Ns": 0.0, "ankle_limit_fraction": 0.0}
     pushes = given_pushes(recording)
-    # The headline is the push that came nearest to the ankle limit, or went furthest beyond it.
-    strongest = max(
-        pushes, key=lambda p: (p["ankle_limit_fraction"], p["impulse_Ns"]), default=None
-    )
-    return {
-        "outcome": verdict.outcome.value,
-        "time_of_fall_s": verdict.time_s,
-        "cause": verdict.text,
-        "fall_cause": verdict.cause.value if fell and verdict.cause else None,
-        "robot": recording.robot.name,
-        "law": recording.config.controller.law,
-        "engine": recording.config.plant.engine,
-        "simulated_s": float(recording.time.size * recording.config.control_period_s),
-        **_motion(up_to_fall(recording, verdict)),
-        "final_com_error_m": float(com[-1]) if com.size else 0.0,
-        "settling_time_s": _unsettled() if fell else settling_times(recording.time, com, start),
-        "rotation_settling_time_s": (
-            _unsettled() if fell else settling_times(recording.time, rotation, start)
-        ),
-        "impulse_Ns": strongest["impulse_Ns"] if strongest else 0.0,
-        "ankle_limit_fraction": strongest["ankle_limit_fraction"] if strongest else 0.0,
-        "pushes": pushes,
-        **_demand(up_to_fall(recording, verdict)),
-        "conflict": recording.conflict or None,
-        **recording.timing,
-    }
+    return max(pushes, key=lambda p: (p["ankle_limit_fraction"], p["impulse_Ns"]), default=none)
 
 
-def _unsettled() -> dict[str, float | None]:
-    """The settling times of a robot that does not stand."""
-    return {str(percent): None for percent in SETTLING_BANDS}
-
-
-def _peak(values: Array) -> float:
-    return float(np.max(values, initial=0.0))
-
-
-def _axis_peaks(values: Array) -> list[float]:
-    return [_peak(np.abs(values[:, i])) for i in range(values.shape[1])]
-
-
-def _motion(recording: Recording) -> dict[str, Any]:
-    """How far and how fast the robot moved."""
-    ratio, fastest = largest_speed_ratio(recording)
-    return {
-        "peak_com_error_m": _peak(np.linalg.norm(recording.com_error, axis=1)),
-        "peak_com_error_axes_m": _axis_peaks(recording.com_error),
-        "peak_rotation_rad": _peak(np.linalg.norm(recording.rotation_error, axis=1)),
-        "peak_rotation_axes_rad": _axis_peaks(recording.rotation_error),
-        "peak_linear_momentum": _peak(np.linalg.norm(recording.momentum[:, :3], axis=1)),
-        "peak_angular_momentum": _peak(np.linalg.norm(recording.momentum[:, 3:], axis=1)),
-        "max_sole_lift_m": _peak(recording.sole_lift),
-        "max_sole_slip_m": _peak(loaded_slip(recording)),
-        "longest_flight_s": longest_flight(recording),
-        "max_joint_speed_ratio": ratio,
-        "fastest_joint": fastest,
-        "joints_at_stop_s": joints_at_stop(recording),
-    }
-
-
-def _demand(recording: Recording) -> dict[str, Any]:
-    """What contacts, drives and the estimate had to give, and what stood in the law's way."""
-    limited = (recording.status & int(ControlStatus.WRENCH_LIMITED)) != 0
-    saturated = (recording.status & int(ControlStatus.TORQUE_LIMITED)) != 0
-    friction, cop = largest_uses(recording)
-    force_error, moment_error = wrench_errors(recording)
-    rows = recording.time.size
-    return {
-        "peak_torque_Nm": max(
-            (_peak(np.abs(recording.torques[part])) for part in chunks(rows)), default=0.0
-        ),
-        "torque_effort_N2m2s": torque_effort(recording),
-        "max_friction_use": friction,
-        "max_cop_use": cop,
-        "wrench_error_rms_N": force_error,
-        "wrench_error_rms_Nm": moment_error,
-        "wrench_limited_share": float(limited.mean()) if rows else 0.0,
-        "torque_limited_share": float(saturated.mean()) if rows else 0.0,
-        "limited_by_s": limited_by(recording),
-        "largest_shortfall": largest_shortfall(recording),
-        **_estimate(recording),
-    }
-
-
-def _estimate(recording: Recording) -> dict[str, float]:
-    """Root mean square and largest errors of the estimated base, if there is an estimate."""
-    errors = recording.estimation
-    if errors is None:
-        return {}
-    result = {}
-    for i, name in enumerate(("position_m", "rotation_rad", "velocity_m_s")):
-        size = np.linalg.norm(errors[:, 3 * i : 3 * i + 3], axis=1)
-        result[f"estimate_rms_{name}"] = float(np.sqrt(np.mean(size**2))) if size.size else 0.0
-        result[f"estimate_max_{name}"] = float(np.max(size, initial=0.0))
-    return result
+def up_to_fall(recording: Recording) -> Recording:
+    """What was recorded before a fall began: on the way down everything is large."""
+    began = judge(recording).began_s
+    if began is None:
+        return recording
+    rows = max(1, int(np.searchsorted(recording.time, began, side="right")))
+    return recording.part(slice(rows))

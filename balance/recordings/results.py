@@ -10,19 +10,19 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
-from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, load_config
+from balance.config import ExperimentConfig, parse_config
+from balance.config.schema import load_yaml_mapping
 from balance.errors import FileError, ResultError
 from balance.recordings.claims import recover
 from balance.recordings.log_file import read_log, write_log
 from balance.recordings.outputs import RUN, Output
+from balance.recordings.own_quantities import OwnValue, stored_values
 from balance.recordings.provenance import provenance
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import RunEnd
@@ -30,7 +30,6 @@ from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
 from balance.simulation.pushes import make_pushes
 
-Array = NDArray[np.float64]
 Draw = Callable[[Recording, Path], object]
 HARMLESS_ROWS = 100_000  # of a log, whatever its config says: some 100 MB
 
@@ -97,14 +96,14 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
 
 
 def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
-    config = load_config(folder / "config.yaml")
+    file = folder / "config.yaml"
+    # A result may be anybody's: what its config names is not run.
+    config = parse_config(load_yaml_mapping(file), str(file), code=False)
+    summary = _summary(folder)
     robot = simulated_robot(robot_of(config, robot_folders), config)
     estimated = config.state == "estimated"
     most_rows = max(config.n_periods, HARMLESS_ROWS)
     arrays, facts = read_log(folder / "log.parquet", robot, estimated, most_rows)
-    shaped: dict[str, Any] = {
-        name: _shape(name, values, len(robot.soles)) for name, values in arrays.items()
-    }
     try:
         end = RunEnd.from_facts(facts)
     except ValueError as error:
@@ -117,29 +116,43 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
         pushes=tuple(make_pushes(config, robot)),
         end=end,
         conflict=facts.get(b"conflict", b"").decode(errors="replace"),
-        timing=_timing(folder),
-        **shaped,
+        timing=_timing(folder, summary),
+        own=_own(folder, summary),
+        **arrays,
     )
 
 
-def _timing(folder: Path) -> dict[str, Any]:
+def _summary(folder: Path) -> dict[str, Any]:
     try:
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        summary = None
+    if not isinstance(summary, dict):
+        raise _damaged(folder)
+    return summary
+
+
+def _damaged(folder: Path) -> ResultError:
+    return ResultError(f"{folder / 'summary.json'} is missing or damaged")
+
+
+def _timing(folder: Path, summary: Mapping[str, Any]) -> dict[str, Any]:
+    try:
         step = summary["control_step_us"]
         return {
             "control_step_us": {name: float(step[name]) for name in ("median", "p99")},
             "realtime_factor": float(summary["realtime_factor"]),
         }
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise ResultError(f"{folder / 'summary.json'} is missing or damaged") from None
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(folder) from None
 
 
-def _shape(attribute: str, values: Array, soles: int) -> Array:
-    if attribute in ("time", "lowest_body", "status"):
-        return np.ascontiguousarray(values[:, 0])
-    if attribute in ("wrenches", "contact_wrenches"):
-        return values.reshape(len(values), soles, 6)
-    return values
+def _own(folder: Path, summary: Mapping[str, Any]) -> tuple[OwnValue, ...]:
+    """The user's own quantities as the summary tells of them."""
+    try:
+        return stored_values(summary)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise _damaged(folder) from None
 
 
 def config_text(config: ExperimentConfig) -> str:

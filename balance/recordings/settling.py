@@ -14,7 +14,7 @@ from balance.config.faults import SensorDropoutConfig
 from balance.config.ground import RampConfig
 from balance.control.parts.setpoints import SetpointPath
 from balance.errors import ConfigError
-from balance.recordings.bounds import (
+from balance.recordings.verdict import (
     AT_STOP_RAD,
     HOLD_S,
     LONGEST_WAIT_S,

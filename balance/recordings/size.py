@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 
+import numpy as np
+
 from balance.config import ExperimentConfig
 from balance.errors import ConfigError
+from balance.recordings.signals import stored_signals
 from balance.robots import Robot
 
 MAX_RUN_BYTES = 16 * 10**9
@@ -16,10 +19,10 @@ COPIES = 2  # of a recording: in temporary files, and in the result folder
 
 
 def recording_bytes(config: ExperimentConfig, robot: Robot) -> int:
-    """Size of the recording of a whole run: eight bytes for each column of each period."""
-    model, soles = robot.model, len(robot.soles)
-    columns = model.nq + model.nv + (model.nv - 6) + 16 * soles + 20
-    return 8 * config.n_periods * columns
+    """Size of the recording of a whole run: its signals, before they are compressed."""
+    signals = stored_signals(config.state == "estimated")
+    row = sum(np.dtype(signal.dtype).itemsize * signal.row_size(robot) for signal in signals)
+    return config.n_periods * row
 
 
 def check_run_size(config: ExperimentConfig, robot: Robot) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from balance.config.compare import CompareConfig
+from balance.config.quantity import NONE, Column, Quantity, Shown
 from balance.recordings.recording import Recording
+from balance.recordings.summary import columns_shown
 from balance.studies.limits import DirectionLimits
 from balance.studies.store import Row
 from balance.studies.summary import markdown
 
-NONE = "–"
 SIDES = {0.0: "front", 90.0: "left", 180.0: "back", 270.0: "right"}
 
 
@@ -33,51 +34,21 @@ class LawResult:
         """Outcome of the run; empty while there is none."""
         return str(self.row["outcome"]) if self.row else ""
 
+    @property
+    def own(self) -> tuple[Quantity, ...]:
+        """The user's own quantities of the run."""
+        return tuple(one.quantity for one in self.recording.own) if self.recording else ()
+
     def number(self, column: str) -> float | None:
         """A figure of the run; None where it has none."""
         value = (self.row or {}).get(column)
         return None if value is None else float(value)
 
-
-@dataclass(frozen=True)
-class Quantity:
-    """A line of the table: its label with unit, its column of the run, and how to write it."""
-
-    label: str
-    column: str
-    text: Callable[[float], str]
-
-    def cell(self, result: LawResult) -> str:
-        """The figure as text."""
-        value = result.number(self.column)
-        if value is None:
-            return "not settled" if self.column.endswith("_10") and result.outcome else NONE
-        return self.text(value)
+    def cell(self, column: Column) -> str:
+        """The same as text."""
+        return column.cell(self.number(column.name)) if self.outcome else NONE
 
 
-def _digits(format_: str, scale: float = 1.0) -> Callable[[float], str]:
-    return lambda value: format(scale * value, format_)
-
-
-MOTION = (
-    Quantity("CoM, largest error [mm]", "peak_com_error_m", _digits(".1f", 1e3)),
-    Quantity("CoM, settling time, 10 % [s]", "settling_time_s_10", _digits(".2f")),
-    Quantity("hip rotation, largest [rad]", "peak_rotation_rad", _digits(".3f")),
-    Quantity("hip rotation, settling, 10 % [s]", "rotation_settling_time_s_10", _digits(".2f")),
-    Quantity("linear momentum, largest [kg m/s]", "peak_linear_momentum", _digits(".1f")),
-    Quantity("angular momentum, largest [kg m²/s]", "peak_angular_momentum", _digits(".2f")),
-)
-DEMAND = (
-    Quantity("torque effort [N²m²s]", "torque_effort_N2m2s", _digits(".0f")),
-    Quantity("largest friction use [%]", "max_friction_use", _digits(".0f", 100)),
-    Quantity("largest CoP use [%]", "max_cop_use", _digits(".0f", 100)),
-    Quantity("contact force error, rms [N]", "wrench_error_rms_N", _digits(".1f")),
-    Quantity("contact moment error, rms [N m]", "wrench_error_rms_Nm", _digits(".2f")),
-    Quantity("wrench limited [% of time]", "wrench_limited_share", _digits(".1f", 100)),
-    Quantity("torque limited [% of time]", "torque_limited_share", _digits(".1f", 100)),
-    Quantity("control step, median [µs]", "control_step_us_median", _digits(".0f")),
-    Quantity("control step, p99 [µs]", "control_step_us_p99", _digits(".0f")),
-)
 NOTES = """\
 The recorded runs have the same robot, plant, pushes and seed. A settling time counts from the start
 of the last push. Torque effort is the integral of |τ − τ_rest|², τ_rest being the torques before
@@ -97,10 +68,20 @@ def side(azimuth_deg: float, elevation_deg: float = 0.0) -> str:
 def table(results: Sequence[LawResult]) -> tuple[list[str], list[list[str]]]:
     """Head and lines: the first column says what, then one for each law."""
     lines = [["outcome", *(result.outcome or NONE for result in results)]]
-    lines += [[q.label, *map(q.cell, results)] for q in MOTION]
+    columns = _columns(results)
+    demand = next(i for i, column in enumerate(columns) if column.quantity.group == "demand")
+    for column in columns[:demand]:
+        lines.append([column.title, *(result.cell(column) for result in results)])
     lines += _limit_lines(results)
-    lines += [[q.label, *map(q.cell, results)] for q in DEMAND]
+    for column in columns[demand:]:
+        lines.append([column.title, *(result.cell(column) for result in results)])
     return ["", *(result.label for result in results)], lines
+
+
+def _columns(results: Sequence[LawResult]) -> list[Column]:
+    """What is compared: our quantities, and the user's own that any of the laws has."""
+    own = {q.key: q for result in results for q in result.own}
+    return columns_shown(Shown.COMPARE, own.values())
 
 
 def _limit_lines(results: Sequence[LawResult]) -> list[list[str]]:
@@ -151,7 +132,7 @@ def compare_csv(results: Sequence[LawResult]) -> str:
     rows = []
     for result in results:
         row: dict[str, Any] = {"name": result.label, "law": result.law, "outcome": result.outcome}
-        row |= {q.column: result.number(q.column) for q in (*MOTION, *DEMAND)}
+        row |= {column.name: result.number(column.name) for column in _columns(results)}
         for found in result.limits:
             limit = found.limits.get("recovered") if found.finished else None
             where = side(found.azimuth_deg, found.elevation_deg).replace(", ", "_")

@@ -15,6 +15,7 @@ from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
 from balance.recordings.atomic_writes import write_atomically
+from balance.recordings.summary import column
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells, check_size
 from balance.studies.columns import check_metrics
@@ -44,9 +45,7 @@ class Sweep:
         self.design = make_design(config.axes, source)
         check_size(config.experiment, self.design, source, robots, *self._extent())
         check_cells(config.experiment, self.design, source, robots)
-        check_metrics(
-            [config.metric], self._experiment(0), source, robots, ["cell", *self._inputs()]
-        )
+        check_metrics([config.metric], self._experiment(0), source, ["cell", *self._inputs()])
         beyond = [i for i in config.recordings.cells if i >= len(self.design)]
         if beyond:
             raise ConfigError(
@@ -144,7 +143,9 @@ class Sweep:
         from balance.plots.style import save
 
         axes, scattered = self._dimensions
-        data = SweepData(axes, scattered, self.outcomes, self.metric, self.config.metric, self.name)
+        shown = column(self.config.metric)
+        values = shown.quantity.scale * self.metric
+        data = SweepData(axes, scattered, self.outcomes, values, shown.title, self.name)
         save(sweep_figure(data), folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:

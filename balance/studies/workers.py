@@ -13,15 +13,14 @@ import traceback
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from balance.config import ExperimentConfig, parse_config
 from balance.errors import BalanceError
 from balance.recordings.settling import UntilSettled
+from balance.recordings.summary import flatten
 
 if TYPE_CHECKING:
     from balance.recordings.recording import Recording
@@ -126,27 +125,6 @@ def failed(error: str) -> dict[str, Any]:
     return {"outcome": "error", "error": error}
 
 
-def flatten(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """A summary with one value for each column: ``settling_time_s_10``, ``..._axes_m_x``."""
-    columns: dict[str, Any] = {}
-    for key, value in summary.items():
-        if key == "limited_by_s":  # as many names as the robot has constraints: the first one
-            columns["limited_by"] = next(iter(value), None)
-        elif key == "joints_at_stop_s":  # likewise
-            columns["joint_at_stop"] = next(iter(value), None)
-            columns["joint_at_stop_s"] = next(iter(value.values()), 0.0)
-        elif key == "pushes":  # their largest is a column of its own
-            continue
-        elif isinstance(value, Mapping):
-            columns |= {f"{key}_{name}": item for name, item in value.items()}
-        elif isinstance(value, list | tuple):
-            names = "xyz" if len(value) == 3 else range(len(value))
-            columns |= {f"{key}_{name}": item for name, item in zip(names, value, strict=True)}
-        else:
-            columns[key] = value
-    return columns
-
-
 @contextmanager
 def _watchdog(seconds: float) -> Iterator[None]:
     """End this process if the run is stuck where Python cannot interrupt it.
@@ -175,13 +153,7 @@ def _watchdog(seconds: float) -> Iterator[None]:
 
 def _last_states(recording: Recording) -> Recording:
     """The end of a run that went wrong, so that it can be looked at again."""
-    n = len(recording.time)
-    arrays: dict[str, Any] = {
-        field.name: value[-LAST_STATES:]
-        for field in fields(recording)
-        if isinstance(value := getattr(recording, field.name), np.ndarray) and len(value) == n
-    }
-    return replace(recording, **arrays)
+    return recording.part(slice(-LAST_STATES, None))
 
 
 def _packed(recording: Recording) -> bytes:

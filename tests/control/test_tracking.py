@@ -28,9 +28,10 @@ from balance.dynamics.checks import symmetrise
 from balance.dynamics.decoupled import decoupled_dynamics
 from balance.dynamics.momentum import centroidal_momentum
 from balance.errors import ConfigError
-from balance.experiment import Experiment, Log
-from balance.recordings.bounds import HOLD_S
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.recording import Recording
+from balance.recordings.verdict import HOLD_S
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 
@@ -145,7 +146,7 @@ def released(case: str, seconds: float, dt: float, **overrides: Any) -> Recordin
     log = Log(experiment.config, robot)
     while log.rows < round(seconds / dt):
         experiment.advance(log)
-    return log.finish(experiment, experiment.end, 1.0)
+    return experiment.recording(log, experiment.end, 1.0)
 
 
 def wrench_gap(recording: Recording) -> float:

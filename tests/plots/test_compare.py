@@ -9,14 +9,16 @@ import pytest
 from matplotlib.figure import Figure
 
 from balance.config import LAWS, load_config
+from balance.config.quantity import Shown
 from balance.experiment import run
-from balance.plots.compare import BARS, compare_figure
+from balance.plots.compare import compare_figure
 from balance.plots.style import RUN_COLOURS, law_style, run_style, save, styles
 from balance.recordings.recording import Recording
+from balance.recordings.summary import columns_shown, flatten
 from balance.studies.compare_table import LawResult
 from balance.studies.limits import DirectionLimits
 from balance.studies.search import Limit
-from balance.studies.workers import failed, flatten
+from balance.studies.workers import failed
 
 NAMES = LAWS.names()
 
@@ -81,10 +83,10 @@ def test_overlays_show_every_run_along_the_axis_of_the_push(recording: Recording
 def test_each_figure_of_a_run_is_a_bar(recording: Recording) -> None:
     summary = flatten(recording.summary())
     figure = compare_figure([result(recording, "momentum", outcome="recovered")], "test")
-    for title, column, scale, _, _ in BARS:
-        if summary[column] is not None:
-            ((length, _),) = bars(figure, title)
-            assert length == pytest.approx(scale * summary[column])
+    for column in columns_shown(Shown.BARS):
+        if summary[column.name] is not None:
+            ((length, _),) = bars(figure, column.short_title)
+            assert length == pytest.approx(column.quantity.scale * summary[column.name])
 
 
 def test_laws_that_fell_have_hollow_bars(recording: Recording) -> None:

@@ -14,7 +14,8 @@ from balance.recordings.demand import (
     BEARING_SHARE,
     cop_use,
     friction_use,
-    largest_uses,
+    largest_cop_use,
+    largest_friction_use,
     torque_effort,
     wrench_errors,
 )
@@ -41,6 +42,10 @@ def still(pushed: Recording) -> Recording:
     }
     first["time"] = PERIOD * np.arange(N)
     return replace(pushed, **first)
+
+
+def largest_uses(recording: Recording) -> tuple[float, float]:
+    return largest_friction_use(recording), largest_cop_use(recording)
 
 
 def with_wrench(recording: Recording, sole: int, wrench: list[float]) -> Recording:

@@ -16,7 +16,7 @@ from balance.recordings.limiting import (
     limiting_rows,
 )
 from balance.recordings.recording import Recording
-from balance.studies.workers import flatten
+from balance.recordings.summary import flatten
 
 SIDE = "left sole: CoP at its left edge"
 

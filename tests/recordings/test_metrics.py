@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, parse_config
 from balance.experiment import run
+from balance.recordings.derived import derive
 from balance.recordings.judging import judge, longest_flight
 from balance.recordings.metrics import ankle_limit, settling_times, support_reach
-from balance.recordings.recording import Recording, derive
+from balance.recordings.recording import Recording
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
 
@@ -181,9 +182,9 @@ def test_derived_errors_and_momentum_are_those_of_the_states(toro: Robot, quiet:
     v[:3] = pin.exp3(turn).T @ np.array([0.3, 0.0, 0.0])
     path = _path(toro, quiet)
     derived = derive(toro, path, np.zeros(1), q[None], v[None])
-    np.testing.assert_allclose(derived.com_error[0], shift, atol=1e-12)
-    np.testing.assert_allclose(derived.rotation_error[0], turn, atol=1e-9)
-    np.testing.assert_allclose(derived.momentum[0, :3], [0.3 * toro.mass, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(derived["com_error"][0], shift, atol=1e-12)
+    np.testing.assert_allclose(derived["rotation_error"][0], turn, atol=1e-9)
+    np.testing.assert_allclose(derived["momentum"][0, :3], [0.3 * toro.mass, 0, 0], atol=1e-9)
 
 
 def test_lift_and_slip_are_those_of_the_soles(toro: Robot, quiet: Recording) -> None:
@@ -191,17 +192,17 @@ def test_lift_and_slip_are_those_of_the_soles(toro: Robot, quiet: Recording) -> 
     q = toro.q_nominal.copy()
     q[:2] += [0.003, 0.004]
     derived = derive(toro, _path(toro, quiet), np.zeros(1), q[None], np.zeros((1, 33)))
-    np.testing.assert_allclose(derived.sole_slip, 0.005, atol=1e-9)
-    np.testing.assert_allclose(derived.sole_lift, 0.0, atol=1e-6)
+    np.testing.assert_allclose(derived["sole_slip"], 0.005, atol=1e-9)
+    np.testing.assert_allclose(derived["sole_lift"], 0.0, atol=1e-6)
     ankle = 7 + toro.joint_names.index("left_ankle_pitch")
     q[ankle] -= 0.1
     tilted = derive(toro, _path(toro, quiet), np.zeros(1), q[None], np.zeros((1, 33)))
     data = toro.model.createData()
     pin.framesForwardKinematics(toro.model, data, q)
     toe = data.oMf[toro.soles[0].frame_id].act(np.array([0.04 + 0.095, 0.0475, 0.0]))
-    assert tilted.sole_lift[0, 0] == pytest.approx(toe[2], abs=1e-9)
-    assert tilted.sole_lift[0, 0] > 0.01
-    assert tilted.sole_lift[0, 1] == pytest.approx(derived.sole_lift[0, 1], abs=1e-12)
+    assert tilted["sole_lift"][0, 0] == pytest.approx(toe[2], abs=1e-9)
+    assert tilted["sole_lift"][0, 0] > 0.01
+    assert tilted["sole_lift"][0, 1] == pytest.approx(derived["sole_lift"][0, 1], abs=1e-12)
 
 
 def _path(robot: Robot, recording: Recording) -> Any:

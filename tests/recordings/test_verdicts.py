@@ -15,14 +15,21 @@ from balance.config import ExperimentConfig, load_config
 from balance.errors import ConfigError
 from balance.experiment import Experiment, run
 from balance.plots.torques import torques_figure
-from balance.recordings.bounds import AT_STOP_RAD, bounds_table
 from balance.recordings.judging import judge
 from balance.recordings.limiting import limited_by
 from balance.recordings.metrics import ankle_limit, up_to_fall
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
 from balance.recordings.settling import UntilSettled, last_event_s, longest_run_s
-from balance.recordings.verdict import Cause, EndKind, Outcome, RunEnd, aborted
+from balance.recordings.verdict import (
+    AT_STOP_RAD,
+    Cause,
+    EndKind,
+    Outcome,
+    RunEnd,
+    aborted,
+    bounds_table,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 KNEE = "left_knee"

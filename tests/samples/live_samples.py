@@ -8,7 +8,8 @@ import balance
 from balance.app.live.running import Snapshot
 from balance.app.live.session import Session, repeatable
 from balance.config import PushConfig
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.verdict import RunEnd
 
 

@@ -14,7 +14,8 @@ from balance.config import ExperimentConfig, PlantConfig, parse_config
 from balance.config.sections import push_config
 from balance.control import make_controller
 from balance.errors import ConfigError
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.recording import Recording
 from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
@@ -76,7 +77,7 @@ def still_run(experiment_config: ExperimentConfig) -> tuple[list[BodyImpulse], R
     log = Log(experiment_config, experiment.robot)
     while log.rows * experiment_config.control_period_s < SIMULATED_S:
         experiment.advance(log)
-    return plant.given, log.finish(experiment, experiment.end, 1.0)
+    return plant.given, experiment.recording(log, experiment.end, 1.0)
 
 
 @pytest.mark.parametrize("step_s", STEPS)

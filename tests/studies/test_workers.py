@@ -14,7 +14,8 @@ import balance.experiment
 from balance.config import load_config
 from balance.experiment import run
 from balance.recordings.results import load_recording
-from balance.studies.workers import TIMING, Task, execute, flatten
+from balance.recordings.summary import flatten
+from balance.studies.workers import TIMING, Task, execute
 
 
 def task(short: dict[str, Any], **changes: Any) -> Task:
@@ -36,9 +37,16 @@ def test_a_row_has_all_metrics_of_the_run(short: dict[str, Any]) -> None:
 
 
 def test_summaries_are_flattened_by_name_and_axis() -> None:
-    nested = {"a": {"10": 1.0}, "b": [1, 2, 3], "c": (4, 5), "d": None, "e": "text"}
+    nested = {
+        "cause": None, "law": "momentum", "peak_com_error_axes_m": [1, 2, 3],
+        "joints_at_stop_s": {"knee": 2.0, "hip": 1.0}, "pushes": [{"body": "hip"}],
+        "settling_time_s": {"10": 1.0, "5": 2.0, "2": None}, "limited_by_s": {},
+    }  # fmt: skip
     assert flatten(nested) == {
-        "a_10": 1.0, "b_x": 1, "b_y": 2, "b_z": 3, "c_0": 4, "c_1": 5, "d": None, "e": "text",
+        "cause": None, "law": "momentum", "peak_com_error_axes_m_x": 1,
+        "peak_com_error_axes_m_y": 2, "peak_com_error_axes_m_z": 3, "joint_at_stop": "knee",
+        "joint_at_stop_s": 2.0, "settling_time_s_10": 1.0, "settling_time_s_5": 2.0,
+        "settling_time_s_2": None, "limited_by": None,
     }  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from balance.recordings.system_calls import children_cpu_s
 _HELP = "from balance.app.cli import main; import sys; sys.argv = ['balance', '--help']; main()"
 _FIRST_STEP = """
 from balance.config import load_config
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 experiment = Experiment(load_config("toro_push", {"duration_s": 0.25, "pushes": []}))
 experiment.advance(Log(experiment.config, experiment.robot))
 """

@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import SetpointPath
-from balance.recordings.bounds import LOADED_N
+from balance.recordings.verdict import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
 from balance.robots.support_polygon import support_polygon

@@ -13,7 +13,8 @@ from balance.app.live.session import repeatable
 from balance.app.live.shared_log import SharedLog
 from balance.config import ExperimentConfig
 from balance.control.parts.output import ControlStatus
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.metrics import ankle_limit
 from balance.recordings.verdict import EndKind, RunEnd
 from balance.simulation.pushes import make_pushes

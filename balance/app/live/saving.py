@@ -20,7 +20,8 @@ from balance.app.live.running import Snapshot
 from balance.app.live.surroundings import Theme
 from balance.config import ExperimentConfig
 from balance.errors import BalanceError, FileError, InputError
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.outputs import RUN, claim_free
 from balance.recordings.recording import Recording
 from balance.recordings.results import config_text, fill
@@ -76,7 +77,7 @@ def recording_of(snapshot: Snapshot) -> Recording:
     else:
         log = copy(snapshot.log)  # with a count of rows of its own: the session goes on
         log.rows = snapshot.rows
-    return log.finish(experiment, snapshot.end, max(snapshot.busy_s, 1e-6))
+    return experiment.recording(log, snapshot.end, max(snapshot.busy_s, 1e-6))
 
 
 def save_run(snapshot: Snapshot, results: Path, name: str) -> Path:

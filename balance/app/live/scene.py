@@ -19,7 +19,7 @@ from balance.app.live.status_window import StatusWindow
 from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import SetpointPath
 from balance.errors import InputError
-from balance.recordings.log_file import sole_labels
+from balance.recordings.signals import sole_labels
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
 from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
-from balance.experiment import Experiment, Log
-from balance.recordings.bounds import HOLD_S
+from balance.experiment import Experiment
+from balance.recordings.log import Log
+from balance.recordings.verdict import HOLD_S
 from balance.robots import Robot
 from balance.simulation.pushes import make_pushes
 

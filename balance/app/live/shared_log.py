@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from balance.config import ExperimentConfig
-from balance.experiment import Log
+from balance.recordings.log import Log
 from balance.robots import Robot
 
 ROWS, PAUSED, FACTOR, MISSES, BUSY = range(5)

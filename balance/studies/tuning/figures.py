@@ -9,7 +9,7 @@ import numpy as np
 
 from balance.studies.directions import ankle_impulse, from_angles
 from balance.studies.tuning.archive import front, importances, score_of
-from balance.studies.tuning.objectives import label
+from balance.studies.tuning.objectives import label, metric_column, title
 
 if TYPE_CHECKING:
     from balance.plots.tuning import TrialData
@@ -26,16 +26,17 @@ def trial_data(study: Tuning) -> TrialData | None:
     scores = [score_of(trial) for trial in trials]
     labels = [label(one) for one in config.objectives]
     values = [[score.metrics.get(name, np.nan) for name in labels] for score in scores]
+    scales = [metric_column(one.metric).quantity.scale for one in config.objectives]
     index = {trial.number: i for i, trial in enumerate(trials)}
     first = study.archive.asked()[0].number
     return TrialData(
         title=f"{study.name}: {len(trials)} trials, {config.sampler.type}",
         parameters=tuple(one.key for one in config.parameters),
         logarithmic=tuple(one.log for one in config.parameters),
-        objectives=tuple(labels),
+        objectives=tuple(title(one) for one in config.objectives),
         maximised=tuple(one.maximised for one in config.objectives),
         points=np.array([[t.params[one.key] for one in config.parameters] for t in trials]),
-        values=np.array(values, dtype=float),
+        values=np.array(values, dtype=float) * scales,
         feasible=np.array([score.feasible for score in scores]),
         front=np.array([index[trial.number] for trial in front(trials)], dtype=np.intp),
         best=index[study.best().number],

@@ -12,20 +12,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from balance.config.quantity import Column, Quantity
 from balance.config.tuning import AggregateConfig, BoundConfig, ObjectiveConfig
 from balance.errors import ConfigError, known_names
+from balance.recordings.summary import column
 from balance.studies.store import Row
 
 SEARCHED, LINEAR = "recovered_impulse", "robustness_margin"
-# More than a run that stays on its feet can cost, in the metric's unit; settling: see settling().
-LARGE = {
-    "peak_com_error_m": 0.5,
-    "peak_rotation_rad": 1.5,
-    "torque_effort_N2m2s": 1e6,
-    SEARCHED: 0.0,
-    LINEAR: 0.0,
+SETTLING = "settling_time_s"  # the time to 10 % of the peak; see settling()
+UNKNOWN_LARGE = 1e6  # more than a run costs that stays on its feet, where the table does not say
+_OWN_COLUMNS = {
+    SEARCHED: Column(Quantity(SEARCHED, "largest recovered push", "/ ankle limit"), SEARCHED),
+    LINEAR: Column(Quantity(LINEAR, "robustness margin", digits=3), LINEAR),
 }
-UNKNOWN_LARGE = 1e6  # for a metric that the user names
+"""What a study finds out about a trial; no quantities of a run."""
+
+
+def metric_column(metric: str) -> Column:
+    """How to show a metric."""
+    return _OWN_COLUMNS.get(metric) or column(f"{metric}_10" if metric == SETTLING else metric)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def settling(row: Row, duration_s: float) -> float:
 
 def metric_of(name: str, row: Row, duration_s: float, source: str) -> float:
     """A metric of one run."""
-    if name == "settling_time_s":
+    if name == SETTLING:
         return settling(row, duration_s)
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -83,9 +88,13 @@ def progress(row: Row, duration_s: float) -> float | None:
 
 def large(objective: AggregateConfig, duration_s: float) -> float:
     """More than any trial costs that stands through all its pushes."""
-    if objective.metric == "settling_time_s":
+    metric = objective.metric
+    if metric == SETTLING:
         return 2.0 * duration_s
-    return LARGE.get(objective.metric, UNKNOWN_LARGE)
+    if metric in (SEARCHED, LINEAR):
+        return 0.0
+    largest = metric_column(metric).quantity.large
+    return UNKNOWN_LARGE if largest is None else largest
 
 
 def scale(objective: AggregateConfig, duration_s: float) -> float:
@@ -141,6 +150,11 @@ def scored(
 def label(one: AggregateConfig) -> str:
     """Name of an aggregated metric."""
     return f"{one.over} {one.metric}"
+
+
+def title(one: AggregateConfig) -> str:
+    """The same for a reader, with the unit."""
+    return f"{one.over}: {metric_column(one.metric).title}"
 
 
 def _violation(

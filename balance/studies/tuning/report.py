@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from balance.config.quantity import Shown
 from balance.recordings.atomic_writes import write_atomically
+from balance.recordings.summary import column, columns_shown
 from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, markdown, outcomes, timing
 from balance.studies.tuning.archive import front, score_of
@@ -17,13 +19,6 @@ from balance.studies.tuning.validation import ITSELF, VARIANTS
 if TYPE_CHECKING:
     from balance.studies.tuning.study import Tuning
 
-COLUMNS = {
-    "settling_time_s_10": ("CoM, settling time, 10 % [s]", 2),
-    "peak_com_error_m": ("CoM, largest error [m]", 4),
-    "peak_rotation_rad": ("hip rotation, largest [rad]", 3),
-    "rotation_settling_time_s_10": ("hip rotation, settling, 10 % [s]", 2),
-    "torque_effort_N2m2s": ("torque effort [N²m²s]", 0),
-}
 CAPTIONS = {
     "history": "Trials in the order of asking",
     "importance": "How much each parameter matters",
@@ -33,6 +28,7 @@ CAPTIONS = {
     "held_out_envelope": "Largest recovered push in held-out directions",
 }
 MAX_FRONT = 30
+HELD_OUT = ("settling_time_s_10", "peak_com_error_m")  # of every push that tuning never saw
 
 
 def write_report(study: Tuning, folder: StudyFolder, figures: list[str]) -> None:
@@ -87,8 +83,8 @@ def before_after(study: Tuning) -> str:
     assert study.validation is not None
     rows = {one.variant: one.row for one in study.validation.held_out if one.case == ITSELF}
     lines = [["outcome", *(str(rows[v]["outcome"]) for v in VARIANTS)]]
-    for column, (name, digits) in COLUMNS.items():
-        lines.append([name, *(_number(rows[v], column, digits) for v in VARIANTS)])
+    for one in columns_shown(Shown.TUNING):
+        lines.append([one.title, *(one.cell(rows[v].get(one.name)) for v in VARIANTS)])
     if study.validation.limits:
         found = [_limit_values(study, v) for v in VARIANTS]
         for name, pick in (("weakest", np.min), ("mean", np.mean)):
@@ -98,11 +94,6 @@ def before_after(study: Tuning) -> str:
         kept = sum(tuned >= start for start, tuned in zip(*found, strict=True))
         lines.append(["held-out directions, no smaller", "", f"{kept} of {len(found[0])}"])
     return markdown(("", *VARIANTS), lines)
-
-
-def _number(row: Row, column: str, digits: int) -> str:
-    value = row.get(column)
-    return "not settled" if value is None else f"{value:.{digits}f}"
 
 
 def _limit_values(study: Tuning, variant: str) -> list[float]:
@@ -145,20 +136,21 @@ def _held_out(study: Tuning) -> str:
     """Every held-out push with the start's and the tuned values."""
     assert study.validation is not None
     found: dict[tuple[str, int], dict[str, Row]] = {}
-    for one in study.validation.held_out:
-        if one.case != ITSELF:
-            found.setdefault((one.case, one.seed), {})[one.variant] = one.row
+    for run in study.validation.held_out:
+        if run.case != ITSELF:
+            found.setdefault((run.case, run.seed), {})[run.variant] = run.row
     if not found:
         return "None were asked for: add `validation.pushes` to the study."
     head = ["push", "seed"]
-    for name in ("outcome", "settling, 10 % [s]", "CoM, largest [m]"):
+    told = [column(name) for name in HELD_OUT]
+    for name in ("outcome", *(one.title for one in told)):
         head += [f"{name}, {variant}" for variant in VARIANTS]
     rows = []
     for (case, seed), by in found.items():
         row = [case, str(seed)]
         row += [str(by[v]["outcome"]) for v in VARIANTS]
-        for column, digits in (("settling_time_s_10", 2), ("peak_com_error_m", 4)):
-            row += [_number(by[v], column, digits) for v in VARIANTS]
+        for one in told:
+            row += [one.cell(by[v].get(one.name)) for v in VARIANTS]
         rows.append(row)
     return markdown(head, rows)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from balance.config import parse_config
-from balance.config.tuning import GOALS, TuneConfig
+from balance.config.tuning import STUDY_GOALS, TuneConfig
 from balance.errors import FileError, Problems
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
@@ -33,6 +33,7 @@ from balance.studies.tuning.archive import (
 )
 from balance.studies.tuning.configs import write_configs
 from balance.studies.tuning.dialogue import Dialogue
+from balance.studies.tuning.objectives import SETTLING
 from balance.studies.tuning.parameters import check_bounds, overrides, present_values, start_of
 from balance.studies.tuning.trial import Metrics, Plan
 from balance.studies.tuning.validation import Validation, check_envelope
@@ -69,7 +70,7 @@ class Tuning:
                 look_up(parse_config(config.experiment, where, case.set), where, robots)
         with problems.at(source):
             metrics = [one.metric for one in (*config.objectives, *config.bounds)]
-            check_metrics(metrics, base, source, robots, GOALS)
+            check_metrics(metrics, base, source, [SETTLING, *STUDY_GOALS])
         problems.tell()
         check_envelope(config, source, robots)
         if config.storage:

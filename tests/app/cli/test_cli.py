@@ -58,7 +58,7 @@ def test_run_writes_the_promised_folder(
     assert set(summary) >= SUMMARY_KEYS
     assert set(summary["settling_time_s"]) == {"10", "5", "2"}
     shown = capsys.readouterr().out
-    assert "Garofalo2015" in shown and "CoM, largest error [m]" in shown
+    assert "Garofalo2015" in shown and "CoM, largest error [mm]" in shown
 
 
 def test_a_result_repeats_itself_from_its_own_config(

@@ -10,7 +10,8 @@ import balance
 from balance.app.live.messages import Started
 from balance.app.live.running import Running
 from balance.app.live.shared_log import ROWS, SharedLog
-from balance.experiment import Experiment, Log
+from balance.experiment import Experiment
+from balance.recordings.log import Log
 from balance.recordings.verdict import Cause, RunEnd, aborted
 
 

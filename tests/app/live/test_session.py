@@ -11,9 +11,9 @@ import balance
 from balance.app.live.session import AFTER_FALL_S, Session, repeatable
 from balance.config import ExperimentConfig, GainsConfig
 from balance.config.sections import push_config
-from balance.experiment import Log
-from balance.recordings.bounds import HOLD_S
+from balance.recordings.log import Log
 from balance.recordings.results import config_text
+from balance.recordings.verdict import HOLD_S
 
 PUSH = push_config(
     type="half_sine", direction=(0.3, 1.0, 0.0), time_s=0.0, impulse_Ns=9.0, duration_s=0.05

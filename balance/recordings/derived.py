@@ -1,0 +1,145 @@
+"""Signals that follow from the states of a run: errors, momentum, motion of the soles."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from balance.control.parts.setpoints import SetpointPath
+from balance.dynamics.placements import frame_points, joint_placements
+from balance.recordings.disk_arrays import chunks
+from balance.recordings.signals import Origin, signals_of
+from balance.robots import Robot
+from balance.robots.clearance import bodies_off_the_ground
+from balance.robots.contacts import ContactSurface
+from balance.simulation.ground import GroundMotion
+
+Array = NDArray[np.float64]
+
+
+def derive(
+    robot: Robot,
+    path: SetpointPath,
+    time: Array,
+    q: Array,
+    v: Array,
+    ground: GroundMotion | None = None,
+) -> dict[str, Any]:
+    """The signals that follow from the recorded states, by name, each with a row for each state."""
+    n = len(time)
+    wanted = signals_of(Origin.STATES)
+    out = {signal.name: np.empty((n, *signal.row_shape(robot))) for signal in wanted}
+    bodies = _Bodies(robot)
+    for rows in chunks(n):
+        states = States(bodies, path, time[rows], q[rows], v[rows], ground)
+        for signal in wanted:
+            assert signal.derive is not None
+            out[signal.name][rows] = signal.derive(states)
+    return out
+
+
+class States:
+    """A chunk of recorded states, and what follows from them.
+
+    Lift and slip of a sole are relative to its ground, wherever that has moved.
+    """
+
+    com: Array
+    momentum: Array
+    placements: Array
+
+    def __init__(
+        self,
+        bodies: _Bodies,
+        path: SetpointPath,
+        time: Array,
+        q: Array,
+        v: Array,
+        ground: GroundMotion | None,
+    ) -> None:
+        self.time, self.q, self.v = time, q, v
+        self._bodies, self._ground = bodies, ground
+        self._desired = [path.at(t) for t in time.tolist()]
+        self.com, self.momentum, self.placements = bodies.follow(q, v)
+
+    @property
+    def com_error(self) -> Array:
+        """CoM less its setpoint (rows, 3), m."""
+        return np.asarray(self.com - [one.com for one in self._desired])
+
+    @property
+    def rotation_error(self) -> Array:
+        """Rotation vectors (rows, 3) from the desired to the actual base, in the desired axes."""
+        target = Rotation.from_quat([one.quaternion for one in self._desired])
+        return np.asarray((target.inv() * Rotation.from_quat(self.q[:, 3:7])).as_rotvec())
+
+    @cached_property
+    def sole_motion(self) -> tuple[Array, Array]:
+        """Lift and slip of every sole (rows, k), m."""
+        return self._bodies.sole_motion(self.time, self.placements, self._ground)
+
+    @property
+    def lowest_body(self) -> Array:
+        """Height (rows,) of the lowest joint that carries no sole, m."""
+        return np.asarray(self.placements[:, self._bodies.others, 3, 2].min(axis=1))
+
+
+class _Bodies:
+    """The robot's bodies in many states, in one array of joint placements."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._model, self._data = robot.model, robot.model.createData()
+        pin.ccrba(self._model, self._data, robot.q_nominal, np.zeros(robot.model.nv))
+        self._here = joint_placements(self._data)
+        self.others = bodies_off_the_ground(robot.model, robot.soles)
+        self._soles = [_Sole(robot, sole) for sole in robot.soles]
+        stood = self._here[None].copy()
+        self._start = [sole.points(stood)[0, 3, :2] for sole in self._soles]
+
+    def follow(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """CoM (rows, 3), momentum (rows, 6) and joint placements of states."""
+        model, data, here = self._model, self._data, self._here
+        com_here, momentum_here = data.com[0], data.hg.vector
+        com, momentum = np.empty((len(q), 3)), np.empty((len(q), 6))
+        placements = np.empty((len(q), *here.shape))
+        for i in range(len(q)):
+            pin.ccrba(model, data, q[i], v[i])
+            placements[i], com[i], momentum[i] = here, com_here, momentum_here
+        return com, momentum, placements
+
+    def sole_motion(
+        self, time: Array, seen: Array, ground: GroundMotion | None
+    ) -> tuple[Array, Array]:
+        """Lift and slip of every sole (rows, k), m, from joint placements."""
+        carried = seen if ground is None else ground.relative(time, seen)
+        points = [
+            sole.points(carried if ground and sole.name in ground.surfaces else seen)
+            for sole in self._soles
+        ]
+        lift = [of_sole[:, 4:, 2].max(axis=1) for of_sole in points]
+        slip = [
+            np.hypot(*(of_sole[:, 3, :2] - start).T)
+            for of_sole, start in zip(points, self._start, strict=True)
+        ]
+        return np.stack(lift, axis=1), np.stack(slip, axis=1)
+
+
+class _Sole:
+    """Where a sole's axes, centre and corners are relative to the plane that it touches."""
+
+    def __init__(self, robot: Robot, sole: ContactSurface) -> None:
+        frame = robot.model.frames[sole.frame_id]
+        self.name, self._joint = sole.name, frame.parentJoint
+        self._rows = frame_points(frame.placement * sole.placement, sole.corners)
+        self._plane = sole.plane
+
+    def points(self, placements: Array) -> Array:
+        """Axes, centre and corners (rows, 8, 3) from joint placements (rows, njoints, 4, 3)."""
+        points = self._rows @ placements[:, self._joint]
+        points[:, 3:] -= self._plane.translation
+        return np.asarray(points @ self._plane.rotation)
