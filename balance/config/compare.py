@@ -25,8 +25,8 @@ class ComparedLawConfig(Strict):
 
     @property
     def label(self) -> str:
-        """Its name; the law's if it has none of its own."""
-        return self.name or self.law
+        """Its name; the law's if it has none of its own, of one in a file that of its class."""
+        return self.name or self.law.rpartition(":")[2]
 
 
 def _named(value: Any) -> Any:
@@ -66,7 +66,10 @@ class CompareConfig(StudyConfig):
 
 
 def load_comparison(
-    path: str | Path, overrides: Mapping[str, Any] | None = None, limits: bool = True
+    path: str | Path,
+    overrides: Mapping[str, Any] | None = None,
+    limits: bool = True,
+    trust: bool = False,
 ) -> CompareConfig:
     """The comparison in a YAML file, or one of all laws on the experiment in it.
 
@@ -79,8 +82,8 @@ def load_comparison(
         if not limits:
             changes = {k: v for k, v in changes.items() if k.split(".")[0] != "limits"}
             changes["limits"] = None
-        return load_study(CompareConfig, path, changes)
-    experiment = load_config(path, overrides)
+        return load_study(CompareConfig, path, changes, trust)
+    experiment = load_config(path, overrides, trust=trust)
     tree: dict[str, Any] = {
         "experiment": experiment.model_dump(
             mode="json", exclude_none=True, exclude={"reference", "provenance"}

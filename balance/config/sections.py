@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import GenericAlias
-from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, create_model
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, create_model
 
 from balance.config.laws import LawConfig
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
-from balance.config.registry import ENGINES, LAWS, PUSHES, Registry
-from balance.config.user_code import UserCode
+from balance.config.registry import ENGINES, LAWS, PUSHES, Found, Registry
+from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference, shown_name
 from balance.errors import ConfigError
 
 B = TypeVar("B", bound=BaseModel)
@@ -25,7 +25,10 @@ S = TypeVar("S", bound=LawConfig)
 
 @dataclass(frozen=True)
 class Sections:
-    """The schemas of an experiment's named sections, and the user's code behind them."""
+    """The schemas of an experiment's named sections, and the user's code behind them.
+
+    Each of the ``pushes`` has its own.
+    """
 
     law: type[LawConfig]
     pushes: tuple[type[PushConfig], ...]
@@ -35,23 +38,20 @@ class Sections:
 
     def fields(self) -> dict[str, Any]:
         """For each section its annotation and default, as pydantic takes them."""
-        push: Any = PushConfig
-        if len(self.pushes) == 1:
-            push = self.pushes[0]
-        elif self.pushes and PushConfig not in self.pushes:
-            push = Annotated[Union[self.pushes], Field(discriminator="type")]  # noqa: UP007
+        pushes: Any = GenericAlias(tuple, self.pushes or (PushConfig, ...))
         return {
             # A section that a program changes later is written with the keys that it then has.
             "controller": (Annotated[self.law, SerializeAsAny()], ...),
-            "pushes": (GenericAlias(tuple, (Annotated[push, SerializeAsAny()], ...)), ()),
+            "pushes": (Annotated[pushes, SerializeAsAny()], ()),
             "plant": (Annotated[self.plant, SerializeAsAny()], self.plant()),
         }
 
-    def checked_code(self) -> dict[str, Any]:
-        """The key ``code`` of the experiment."""
+    def with_code(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The experiment with a key ``code`` for just the code that it now names."""
+        rest = {key: item for key, item in tree.items() if key != "code"}
         if not self.code:
-            return {}
-        return {"code": {name: code.sha256 for name, code in self.code.items()}}
+            return rest
+        return {**rest, "code": {name: code.sha256 for name, code in self.code.items()}}
 
 
 def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
@@ -72,7 +72,7 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
             if name is None:
                 valid = ", ".join(sorted(registry.names()))
                 problems.append(f"'{key}' needs a key '{tag}'; valid: {valid}")
-                return _unread(base)
+                return _ignored(base)
             return base
         if not code and name not in registry.ours:
             return _unread(base)
@@ -81,10 +81,11 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
             schema = section_schema(behind.target, name, tag, base)
         except ConfigError as error:
             problems.append(str(error))
-            return _unread(base)
+            # Our engines share all keys: those of one with a wrong name can be judged.
+            return base if base is PlantConfig and not is_reference(name) else _ignored(base)
         if behind.code is not None:
             found[name] = behind.code
-            problems.extend(_other_file(behind.code, tree.get("code")))
+            problems.extend(_other_file(behind, tree.get("code")))
         return schema
 
     pushes, plant = tree.get("pushes"), tree.get("plant")
@@ -94,24 +95,39 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
     ours = not isinstance(plant, Mapping) or plant.get("engine", "pinocchio") in ENGINES.ours
     return Sections(
         law=named(LAWS, tree.get("controller"), "controller", LawConfig),
-        pushes=tuple(dict.fromkeys(kinds)),
+        pushes=tuple(kinds),
         plant=PlantConfig if ours else named(ENGINES, plant, "plant", PlantConfig),
         code=found,
         problems=tuple(problems),
     )
 
 
-def _other_file(code: UserCode, given: object) -> Iterator[str]:
-    """A complaint if ``code`` is not what the experiment says that it was made with."""
-    if isinstance(given, Mapping) and given.get(code.reference, code.sha256) != code.sha256:
+def check_code(found: Found, code: Mapping[str, str] | None) -> None:
+    """Raise if what a name stands for is no longer what an experiment was read with."""
+    for problem in _other_file(found, code):
+        raise ConfigError(problem)
+
+
+def _other_file(found: Found, given: object) -> Iterator[str]:
+    """A complaint if code is not what the experiment says that it was made with."""
+    code = found.code
+    if code is None or not isinstance(given, Mapping):
+        return
+    if (before := given.get(found.name, code.sha256)) != code.sha256:
         yield (
             f"{code.file} is not the file that this experiment was made with (sha256 "
-            f"{code.sha256[:12]}, not {str(given[code.reference])[:12]}); restore it, or remove "
-            "'code' to run the new one"
+            f"{code.sha256[:SHOWN_DIGITS]}, not {str(before)[:SHOWN_DIGITS]}); restore it, or "
+            "remove 'code' to run the new one"
         )
 
 
 _TAGS = {"law": "law", "push": "type", "engine": "engine"}
+_KINDS: dict[str, tuple[Registry, type[Any]]] = {
+    "law": (LAWS, LawConfig),
+    "type": (PUSHES, PushConfig),
+    "engine": (ENGINES, PlantConfig),
+}
+"""For each tag where its names are found, and what all their sections have."""
 
 
 def known_section(registry: Registry, name: str, base: type[B]) -> type[B]:
@@ -153,22 +169,61 @@ def _joined(name: str, tag: str, own: type[Any] | None, base: type[Any]) -> type
         bases: tuple[type[Any], ...] = (base,)
     else:
         bases = (own,) if issubclass(own, base) else (own, base)
-    title = name.rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
+    title = shown_name(name).rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
     fields: dict[str, Any] = {tag: (Literal[name], ...)}
-    return create_model(title, __base__=bases, **fields)
+    joined = create_model(title, __base__=bases, **fields)
+    return _sent_as(joined, _blank, tag, name)
 
 
 def _unread(base: type[B]) -> type[B]:
     """``base`` with whatever other keys there are, and a name that may be missing."""
-    name = f"Unread{base.__name__}"
-    if name not in _JOINED:
-        tags: dict[str, Any] = {
-            tag: (str, "") for tag in _TAGS.values() if tag in base.model_fields
-        }
-        allow = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
-        _JOINED[name] = create_model(name, __base__=allow, **tags)
-    unread: type[B] = _JOINED[name]
+    if base not in _JOINED:
+        _JOINED[base] = _open(base)
+    unread: type[B] = _JOINED[base]
     return unread
+
+
+def _ignored(base: type[B]) -> type[B]:
+    """``base`` without complaints about what is missing: what is wrong was told already."""
+    key = (base, "ignored")
+    if key not in _JOINED:
+        given = {name: item for name, item in _STAND_INS.items() if name in base.model_fields}
+        fields: Any = {name: (base.model_fields[name].annotation, x) for name, x in given.items()}
+        _JOINED[key] = create_model(f"Ignored{base.__name__}", __base__=_unread(base), **fields)
+    ignored: type[B] = _JOINED[key]
+    return ignored
+
+
+_STAND_INS = {"direction": (1.0, 0.0, 0.0), "time_s": 0.0}
+"""For keys that a section must have."""
+
+
+def _open(base: type[Any]) -> type[Any]:
+    tags: dict[str, Any] = {tag: (str, "") for tag in _TAGS.values() if tag in base.model_fields}
+    name = f"Unread{base.__name__}"
+    allow = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
+    return _sent_as(create_model(name, __base__=allow, **tags), _blank, next(iter(tags)), None)
+
+
+def is_unread(section: BaseModel) -> bool:
+    """Whether the code behind a section was left alone when the section was read."""
+    return any(isinstance(section, _unread(base)) for _, base in _KINDS.values())
+
+
+def _sent_as(cls: type[B], make: Any, *args: Any) -> type[B]:
+    """``cls``, whose objects reach another process as ``make(*args)`` and their values.
+
+    A class that is made here cannot be imported there.
+    """
+    cls.__reduce__ = lambda self: (make, args, self.__getstate__())  # type: ignore[method-assign]
+    return cls
+
+
+def _blank(tag: str, name: str | None) -> Any:
+    """An object without values, of the class of a section."""
+    registry, base = _KINDS[tag]
+    cls = _unread(base) if name is None else known_section(registry, name, base)
+    return object.__new__(cls)
 
 
 class HasController(Protocol):

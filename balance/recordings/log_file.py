@@ -233,8 +233,9 @@ def _read(
 
 def _check_numbers(path: Path, attribute: str, name: str, values: Any) -> None:
     kind = np.integer if attribute == "status" else np.number
-    # Without load there is no contact wrench to be finite: a run may end in an explosion.
+    # Without load there is no contact wrench to be finite: a run may end in an explosion; and a
+    # law may command torques alone.
     if not np.issubdtype(values.dtype, kind) or (
-        attribute != "contact_wrenches" and not np.isfinite(values).all()
+        attribute not in ("contact_wrenches", "wrenches") and not np.isfinite(values).all()
     ):
         raise ResultError(f"{path}: column '{name}' has entries that are no numbers")

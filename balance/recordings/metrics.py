@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.config.user_code import shown_name
 from balance.control.parts.output import ControlStatus
 from balance.recordings.demand import largest_uses, torque_effort, wrench_errors
 from balance.recordings.disk_arrays import chunks
@@ -138,8 +139,8 @@ def summarise(recording: Recording) -> dict[str, Any]:
         "cause": verdict.text,
         "fall_cause": verdict.cause.value if fell and verdict.cause else None,
         "robot": recording.robot.name,
-        "law": recording.config.controller.law,
-        "engine": recording.config.plant.engine,
+        "law": shown_name(recording.config.controller.law),
+        "engine": shown_name(recording.config.plant.engine),
         "simulated_s": float(recording.time.size * recording.config.control_period_s),
         **_motion(up_to_fall(recording, verdict)),
         "final_com_error_m": float(com[-1]) if com.size else 0.0,

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, load_config
+from balance.config import ExperimentConfig, parse_config
+from balance.config.schema import load_yaml_mapping
 from balance.errors import FileError, ResultError
 from balance.recordings.claims import recover
 from balance.recordings.log_file import read_log, write_log
@@ -26,9 +27,10 @@ from balance.recordings.outputs import RUN, Output
 from balance.recordings.provenance import provenance
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import RunEnd
+from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
-from balance.simulation.pushes import make_pushes
+from balance.simulation.pushes import Push, make_pushes
 
 Array = NDArray[np.float64]
 Draw = Callable[[Recording, Path], object]
@@ -97,7 +99,10 @@ def load_recording(folder: str | Path, robot_folders: Sequence[Path] = ()) -> Re
 
 
 def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
-    config = load_config(folder / "config.yaml")
+    file = folder / "config.yaml"
+    # A result may be anybody's: what its config names is not run.
+    config = parse_config(load_yaml_mapping(file), str(file), code=False)
+    summary = _summary(folder)
     robot = simulated_robot(robot_of(config, robot_folders), config)
     estimated = config.state == "estimated"
     most_rows = max(config.n_periods, HARMLESS_ROWS)
@@ -114,24 +119,47 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
     return Recording(
         config=config,
         robot=robot,
-        pushes=tuple(make_pushes(config, robot)),
+        pushes=_pushes(folder, config, robot, summary),
         end=end,
         conflict=facts.get(b"conflict", b"").decode(errors="replace"),
-        timing=_timing(folder),
+        timing=_timing(folder, summary),
         **shaped,
     )
 
 
-def _timing(folder: Path) -> dict[str, Any]:
+def _summary(folder: Path) -> dict[str, Any]:
     try:
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        summary = None
+    if not isinstance(summary, dict):
+        raise _damaged(folder)
+    return summary
+
+
+def _damaged(folder: Path) -> ResultError:
+    return ResultError(f"{folder / 'summary.json'} is missing or damaged")
+
+
+def _timing(folder: Path, summary: Mapping[str, Any]) -> dict[str, Any]:
+    try:
         step = summary["control_step_us"]
         return {
             "control_step_us": {name: float(step[name]) for name in ("median", "p99")},
             "realtime_factor": float(summary["realtime_factor"]),
         }
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise ResultError(f"{folder / 'summary.json'} is missing or damaged") from None
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(folder) from None
+
+
+def _pushes(
+    folder: Path, config: ExperimentConfig, robot: Robot, summary: Mapping[str, Any]
+) -> tuple[Push, ...]:
+    """The pushes; those of a user's own kind as the summary tells of them."""
+    try:
+        return tuple(make_pushes(config, robot, summary.get("pushes", ())))
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise _damaged(folder) from None
 
 
 def _shape(attribute: str, values: Array, soles: int) -> Array:

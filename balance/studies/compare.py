@@ -17,7 +17,7 @@ from balance.errors import ConfigError
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording
 from balance.studies.axes import make_design
-from balance.studies.cells import cell_source, check_cells
+from balance.studies.cells import cell_source, check_cells, code_key
 from balance.studies.compare_table import LawResult, compare_csv, compare_summary
 from balance.studies.envelope import Envelope
 from balance.studies.limits import write_limits
@@ -48,7 +48,7 @@ class Compare:
             cases={name: {"controller": self._controller(law)} for name, law in self.laws.items()},
         )
         self.design = make_design([axis], source)
-        check_cells(config.experiment, self.design, source, robots)
+        self._code = check_cells(config.experiment, self.design, source, robots)
         self.envelope = self._envelope(axis, robots) if config.limits else None
         # One count of outcomes for both parts.
         self.counts: Counter[str] = self.envelope.counts if self.envelope else Counter()
@@ -109,7 +109,7 @@ class Compare:
         """What makes two comparisons the same: all that their rows depend on."""
         config = self.config.model_dump(mode="json", exclude={"description", "laws"})
         laws = {label: law.model_dump(mode="json") for label, law in self.laws.items()}
-        return {**config, "laws": laws, "robots": list(self._robots)}
+        return {**config, "laws": laws, "robots": list(self._robots)} | code_key(self._code)
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already."""

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, PlantConfig, parse_config
+from balance.config.sections import push_config
 from balance.control import make_controller
 from balance.errors import ConfigError
 from balance.experiment import Experiment, Log
@@ -19,6 +20,7 @@ from balance.robots import Robot
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 from balance.simulation.pushes import (
+    HalfSinePush,
     PendulumPush,
     Push,
     effective_mass,
@@ -104,12 +106,13 @@ def test_instant_on_the_boundary_of_two_steps_falls_into_exactly_one(step_s: flo
 
 
 @pytest.mark.parametrize("step_s", STEPS)
-def test_half_sine_follows_its_curve(step_s: float) -> None:
+def test_half_sine_follows_its_curve(toro: Robot, step_s: float) -> None:
     """Impulse of each step against Simpson's rule on the force."""
     start, duration, impulse = 0.0031, 0.02, 6.0
-    push = Push(
-        "hip", np.zeros(3), np.ones(3), False, start, start + duration, impulse, "half_sine"
-    )
+    keys = {"type": "half_sine", "direction": (1.0, 0.0, 0.0), "time_s": start}
+    config = push_config(**keys, impulse_Ns=impulse, duration_s=duration)
+    profile = HalfSinePush(config, toro)
+    push = Push("hip", np.zeros(3), np.ones(3), False, start, start + duration, impulse, profile)
     peak = impulse * np.pi / (2.0 * duration)
 
     def force(t: float) -> float:

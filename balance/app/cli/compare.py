@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from balance.app.cli.options import ConfigArgument, OutOption, PdfOption, RobotsOption, SetOption
+from balance.app.cli.options import (
+    ConfigArgument,
+    OutOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    TrustOption,
+)
 from balance.app.cli.studies import (
     OverwriteOption,
     ResumeOption,
@@ -40,6 +47,7 @@ def compare(
     resume: ResumeOption = True,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Run every control law on the same pushes; one table, one figure."""
     from balance.app.terminal import console
@@ -48,7 +56,7 @@ def compare(
     from balance.studies.compare import Compare
 
     path = find_config(config)
-    loaded = load_comparison(path, parse_overrides(set_ or []), limits)
+    loaded = load_comparison(path, parse_overrides(set_ or []), limits, trust)
     study = Compare(loaded, path.stem, str(path), robots or [])
     folder = out or Path("results") / path.stem
     run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption
+from balance.app.cli.options import (
+    OutOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    TrustOption,
+    tell_code,
+)
 
 if TYPE_CHECKING:
     from balance.studies.interface import Study
@@ -50,6 +57,7 @@ def sweep(
     resume: ResumeOption = True,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Run an experiment over every combination of some axes; one table, one figure."""
     from balance.config import parse_overrides
@@ -57,7 +65,7 @@ def sweep(
     from balance.studies.sweep import Sweep
 
     path = find_study(config)
-    loaded = load_study(SweepConfig, path, parse_overrides(set_ or []))
+    loaded = load_study(SweepConfig, path, parse_overrides(set_ or []), trust)
     study = Sweep(loaded, path.stem, str(path), robots or [])
     folder = out or Path("results") / path.stem
     run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
@@ -73,6 +81,7 @@ def envelope(
     resume: ResumeOption = True,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Find the largest push that is recovered, in every direction."""
     from balance.config import parse_overrides
@@ -80,7 +89,7 @@ def envelope(
     from balance.studies.envelope import Envelope
 
     path = find_study(config)
-    loaded = load_study(EnvelopeConfig, path, parse_overrides(set_ or []))
+    loaded = load_study(EnvelopeConfig, path, parse_overrides(set_ or []), trust)
     study = Envelope(loaded, path.stem, str(path), robots or [])
     folder = out or Path("results") / path.stem
     run_in_folder(study, folder, scheduler, workers, resume, overwrite, pdf)
@@ -102,6 +111,7 @@ def run_in_folder(
 
     if not resume and not overwrite and folder.exists():
         raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
+    tell_code(study.definition.get("code"))
     run_study(
         study,
         folder,

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import typer
 
-from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
+from balance.app.cli.options import (
+    OutOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    TrustOption,
+    about,
+)
 from balance.app.cli.studies import (
     OverwriteOption,
     ResumeOption,
@@ -32,6 +39,7 @@ def tune(
     resume: ResumeOption = True,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Search for better gains, and check the best ones on pushes that the search never saw."""
     from balance.config import parse_overrides
@@ -41,7 +49,7 @@ def tune(
     from balance.studies.tuning.study import Tuning
 
     path = find_study(config)
-    loaded = load_study(TuneConfig, path, parse_overrides(set_ or []))
+    loaded = load_study(TuneConfig, path, parse_overrides(set_ or []), trust)
     with about(path):
         study = Tuning(loaded, path.stem, str(path), robots or [])
     folder = out or Path("results") / path.stem

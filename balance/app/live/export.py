@@ -12,6 +12,7 @@ from balance.app.live.overlays import LAYERS, Overlays
 from balance.app.live.robot_view import RobotView
 from balance.app.live.server import open_server
 from balance.app.live.stage import LIGHT, Stage, Theme
+from balance.config.user_code import shown_name
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
 from balance.recordings.recording import Recording
@@ -48,7 +49,9 @@ def export_html(
         text = serializer.as_html(dark_mode=theme.dark)
     finally:
         server.stop()
-    return _write(path, _titled(text, f"{robot.name}: {recording.config.controller.law}"))
+    return _write(
+        path, _titled(text, f"{robot.name}: {shown_name(recording.config.controller.law)}")
+    )
 
 
 def frame_rows(recording: Recording) -> np.ndarray:
