@@ -22,7 +22,7 @@ from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
 from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validate
-from balance.config.sections import Sections, experiment_sections, is_unread
+from balance.config.sections import Sections, every_section, experiment_sections, is_unread
 from balance.config.sensors import EstimatorConfig, SensorsConfig, State
 from balance.config.stance import StanceConfig
 from balance.config.trust import check_trusted
@@ -229,6 +229,12 @@ def parse_config(
 def _schema(law: Any, pushes: Any, plant: Any) -> type[ExperimentConfig]:
     """The schema of an experiment with the keys of the law, pushes and engine that it names."""
     fields = Sections(law, pushes, plant).fields()
+    return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
+
+
+def full_schema(law: str | None = None) -> type[ExperimentConfig]:
+    """The schema of an experiment with all keys of our laws and pushes, or of one ``law``."""
+    fields = every_section(with_full_paths(law))
     return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
 
 

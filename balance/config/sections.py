@@ -5,12 +5,12 @@ A class in a registry may hold a pydantic class ``Config`` with its keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import GenericAlias
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, create_model
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, create_model
 
 from balance.config.laws import LawConfig
 from balance.config.plant import PlantConfig
@@ -43,7 +43,7 @@ class Sections:
             # A section that a program changes later is written with the keys that it then has.
             "controller": (Annotated[self.law, SerializeAsAny()], ...),
             "pushes": (Annotated[pushes, SerializeAsAny()], ()),
-            "plant": (Annotated[self.plant, SerializeAsAny()], self.plant()),
+            "plant": (Annotated[self.plant, SerializeAsAny()], PlantConfig()),
         }
 
     def with_code(self, tree: dict[str, Any]) -> dict[str, Any]:
@@ -134,6 +134,23 @@ def known_section(registry: Registry, name: str, base: type[B]) -> type[B]:
     """The schema of a section by the name in it."""
     tag = _TAGS[registry.kind]
     return section_schema(registry.find(name, tag).target, name, tag, base)
+
+
+def every_section(law: str | None = None) -> dict[str, Any]:
+    """Annotations of the sections with the keys of all laws and pushes of ours, or of one law."""
+
+    def any_of(registry: Registry, names: Iterable[str], base: type[B]) -> Any:
+        kinds = tuple(known_section(registry, name, base) for name in names)
+        if len(kinds) == 1:
+            return kinds[0]
+        tag = _TAGS[registry.kind]
+        return Annotated[Union[kinds], Field(discriminator=tag)]  # noqa: UP007
+
+    push = any_of(PUSHES, PUSHES.ours, PushConfig)
+    return {
+        "controller": (any_of(LAWS, LAWS.ours if law is None else (law,), LawConfig), ...),
+        "pushes": (GenericAlias(tuple, (push, ...)), ()),
+    }
 
 
 def law_section(controller: Mapping[str, Any]) -> type[LawConfig]:

@@ -36,8 +36,8 @@ def check_trusted(
     for key, reference in references(tree):
         if not any(key == own or key.startswith(f"{own}.") for own in overrides or ()):
             raise ConfigError(
-                f"{name} is the config of a result and names code, '{key}' = '{reference}'; "
-                "running it runs that code: read it, then give --trust (trust=True in Python)"
+                f"{name} comes from a result and names code, '{key}' = '{reference}'; running it "
+                "runs that code: read it, then give --trust (trust=True in Python)"
             )
 
 

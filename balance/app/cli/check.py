@@ -57,11 +57,20 @@ def check(
 
 def schema(
     kind: Annotated[Kind, typer.Argument(help="The kind of file.")] = "experiment",
+    law: Annotated[
+        str | None,
+        typer.Option("--law", metavar="NAME", help="With the keys of this law, or FILE.py:NAME."),
+    ] = None,
 ) -> None:
     """Print the JSON schema of a YAML file: of an experiment, a study or a robot."""
     import json
 
-    tree = models()[kind].model_json_schema()
+    from balance.config.experiment import full_schema
+
+    if law is not None and kind != "experiment":
+        raise ConfigError(f"--law is about an experiment, not about a file of kind '{kind}'")
+    model = full_schema(law) if kind == "experiment" else models()[kind]
+    tree = model.model_json_schema()
     properties = tree["properties"]
     if "experiment" in properties:  # a file may name one instead, and set keys on top of it
         properties["experiment"] = {"anyOf": [{"type": "string"}, {"type": "object"}]}

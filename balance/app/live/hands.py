@@ -9,7 +9,7 @@ import viser
 
 from balance.app.live.gain_terms import GainTerms
 from balance.app.live.gusts import Gusts
-from balance.app.live.messages import ChangeGains, Push
+from balance.app.live.messages import ChangeGains, ChangeKeys, Push
 from balance.config import BalancingLawConfig
 from balance.recordings.metrics import ankle_limit
 
@@ -86,3 +86,8 @@ class Hands:
         self.gains = terms
         self._lab.desk.set_gains(terms.gains())
         self._lab.send(ChangeGains(terms.gains()))
+
+    def set_key(self, key: str, value: float) -> None:
+        """Use another value of a key of the user's own law, likewise."""
+        self._lab.desk.set_law_keys({key: value})
+        self._lab.send(ChangeKeys({key: value}))

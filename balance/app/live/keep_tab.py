@@ -55,7 +55,11 @@ class KeepTab:
 
     def show_kept(self, what: str, place: str) -> None:
         """Say where something was written, and how to use it from where the lab was started."""
-        command = {"Config": f"balance run {place}", "Run": f"balance replay {place}"}.get(what)
+        running = self._controls.lab.running
+        trust = " --trust" if running is not None and running.config.code else ""
+        command = {"Config": f"balance run {place}{trust}", "Run": f"balance replay {place}"}.get(
+            what
+        )
         text = f"<b>{html.escape(what)}</b>: {html.escape(place)}"
         if command and Path(place).exists():
             text += f"<br><code>{html.escape(command)}</code>"

@@ -192,7 +192,8 @@ class Lab:
         self.desk.accept()
         self.hands.begin(self.running)
         self.theatre.use(self.running.robot, self.running.path)
-        scene = f"live {self.running.robot.name}"
+        own = "" if self.hands.gains is not None else self.running.config.controller.law
+        scene = f"live {self.running.robot.name} {own}"
         if self.drivers.panel is None or scene != self._scene:  # else the open tab stays open
             self._scene = scene
             self.drivers.refresh()
