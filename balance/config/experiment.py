@@ -25,7 +25,7 @@ from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validat
 from balance.config.sections import Sections, every_section, experiment_sections, is_unread
 from balance.config.sensors import EstimatorConfig, SensorsConfig, State
 from balance.config.stance import StanceConfig
-from balance.config.trust import check_trusted
+from balance.config.trust import check_loaded, check_trusted
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
@@ -164,10 +164,11 @@ def load_config(
     result, which may be a stranger's, only with ``trust``.
     """
     if isinstance(source, ExperimentConfig):
+        if not trust:
+            check_loaded(source)
         if not (overrides or source.unread):
             return source
-        trust = trust or not source.unread  # it was loaded before
-        source = source.model_dump(mode="json", exclude_none=True)
+        trust, source = True, source.model_dump(mode="json", exclude_none=True)
     path: Path | None = None
     if isinstance(source, Mapping):
         tree, name = dict(source), "the config"

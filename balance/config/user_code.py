@@ -140,7 +140,7 @@ def told(error: BaseException, made: Any = None) -> str:
     some library below it.
     """
     file = made if isinstance(made, Path) else _file_of(made)
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename[0] != "<"]
     own = [frame for frame in frames if file is not None and Path(frame.filename) == file]
     where = ""
     if own or frames:
