@@ -2,7 +2,7 @@
 
 import balance
 
-recording = balance.run("toro_push", overrides={"duration_s": 2.0})
+recording = balance.run("toro_push", overrides={"duration_s": 4.0})
 summary = recording.summary()
 share = summary["ankle_limit_fraction"]
 print(f"{summary['robot']}, law {summary['law']}: {summary['outcome']}")

@@ -13,6 +13,7 @@ from balance.config.compare import CompareConfig, ComparedLawConfig
 from balance.config.dotted_keys import set_key
 from balance.config.sections import law_section, shared_keys
 from balance.config.studies import EnvelopeConfig
+from balance.config.user_code import shown_name
 from balance.errors import ConfigError
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording
@@ -171,7 +172,7 @@ class Compare:
         return [
             LawResult(
                 label,
-                law.law,
+                shown_name(law.law),
                 self._rows.get(label),
                 self._recording(folder, label),
                 tuple(one for one in found if one.variant["law"] == label),

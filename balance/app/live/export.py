@@ -62,7 +62,7 @@ def frame_rows(recording: Recording) -> np.ndarray:
 
 
 def _titled(text: str, title: str) -> str:
-    safe = "".join(c for c in title if c.isalnum() or c in " :_-")
+    safe = "".join(c for c in title if c.isalnum() or c in " :._-")
     begin, end = text.find("<title>"), text.find("</title>")
     if begin < 0 or end < 0:
         return text

@@ -12,7 +12,8 @@ from balance.app.live.desk import Desk, bodies
 from balance.app.live.ranges import RANGES
 from balance.app.live.safe_names import safe_child, without_folders
 from balance.config import LAWS
-from balance.config.laws import WRENCH_LAWS, LawBase
+from balance.config.laws import BalancingLawConfig, WrenchLawConfig
+from balance.config.sections import law_section
 from balance.errors import FileError, InputError
 from balance.recordings.results import config_text
 from balance.robots import Robot, robot_files
@@ -80,13 +81,16 @@ GIVEN: dict[str, object] = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", LAWS.names())
 def test_another_law_keeps_every_key_that_it_knows(law: str) -> None:
     desk = Desk(balance.load_config("toro_push", GIVEN))
     before = desk.config().controller
     desk.choose("law", law)
     after = desk.config().controller
-    keys = set(LawBase.model_fields) | ({"contact_return"} if law in WRENCH_LAWS else set())
+    wrench_law = issubclass(law_section({"law": law}), WrenchLawConfig)
+    keys = set(BalancingLawConfig.model_fields) - {"law"} | (
+        {"contact_return"} if wrench_law else set()
+    )
     assert {key.split(".")[1] for key in GIVEN} - {"contact_return"} <= keys
     for key in keys:
         assert getattr(after, key) == getattr(before, key), key
