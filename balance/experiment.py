@@ -7,6 +7,7 @@ import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
 from balance.config.sections import own_quantities
-from balance.control import Controller, make_controller
+from balance.config.trust import check_loaded
+from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
@@ -68,8 +70,17 @@ class Experiment:
         robot_folders: Sequence[Path] = (),
         until: UntilSettled | None = None,
         make_law: MakeLaw = make_controller,
+        controller: Any = None,
     ) -> None:
-        """``make_law`` gives the law itself; whatever the config puts around it is put here."""
+        """``make_law`` gives the law itself; whatever the config puts around it is put here.
+
+        ``controller``, anything with a ``step(q, v, t)`` or a class of such made from the config
+        and the robot, takes the place of the law in the config.
+        """
+        if controller is not None:
+            config = with_controller(config, controller)
+            make_law = partial(frame_controller, controller)
+        check_loaded(config)
         check_time_to_judge(config)
         if until is not None:
             config = config.model_copy(update={"duration_s": longest_run_s(config, until)})
@@ -220,15 +231,18 @@ def run(
     robot_folders: Sequence[Path] = (),
     until: UntilSettled | None = None,
     overrides: Mapping[str, Any] | None = None,
+    controller: Any = None,
 ) -> Recording:
     """Simulate an experiment and return its recording.
 
     ``config`` is a loaded one, or whatever :func:`balance.load_config` takes; the dotted keys of
-    ``overrides`` are set on top of it.
+    ``overrides`` are set on top of it.  ``controller`` is a law of your own in place of the one in
+    the config: anything with a ``step(q, v, t)`` that returns joint torques, or a class of such
+    that takes ``(config, robot)``.
     """
     loaded = load_config(config, overrides)
     try:
-        experiment = Experiment(loaded, robot_folders, until)
+        experiment = Experiment(loaded, robot_folders, until, controller=controller)
     except BalanceError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -31,8 +31,8 @@ class ComparedLawConfig(Strict):
 
     @property
     def label(self) -> str:
-        """Its name; the law's if it has none of its own."""
-        return self.name or self.law
+        """Its name; the law's if it has none of its own, of one in a file that of its class."""
+        return self.name or self.law.rpartition(":")[2]
 
 
 def _named(value: Any) -> Any:
@@ -72,7 +72,10 @@ class CompareConfig(StudyConfig):
 
 
 def load_comparison(
-    path: str | Path, overrides: Mapping[str, Any] | None = None, limits: bool = True
+    path: str | Path,
+    overrides: Mapping[str, Any] | None = None,
+    limits: bool = True,
+    trust: bool = False,
 ) -> CompareConfig:
     """The comparison in a YAML file, or one of all laws on the experiment in it.
 
@@ -85,8 +88,8 @@ def load_comparison(
         if not limits:
             changes = {k: v for k, v in changes.items() if k.split(".")[0] != "limits"}
             changes["limits"] = None
-        return load_study(CompareConfig, path, changes)
-    experiment = load_config(path, overrides)
+        return load_study(CompareConfig, path, changes, trust)
+    experiment = load_config(path, overrides, trust=trust)
     # A default of the experiment's law is not one of the others: only what was set counts.  The
     # config of a result spells everything out; there, what is no default was set.
     spelled_out = experiment.provenance is not None

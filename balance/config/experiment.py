@@ -22,9 +22,10 @@ from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
 from balance.config.schema import Strict, load_yaml_mapping, parse_yaml, validate
-from balance.config.sections import Sections, experiment_sections
+from balance.config.sections import Sections, every_section, experiment_sections, is_unread
 from balance.config.sensors import EstimatorConfig, SensorsConfig, State
 from balance.config.stance import StanceConfig
+from balance.config.trust import check_loaded, check_trusted
 from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
@@ -117,6 +118,15 @@ class ExperimentConfig(Strict):
                 f"at duration_s = {self.duration_s:g} s"
             )
 
+    def __reduce__(self) -> Any:
+        # Made from the names in it, the class of an experiment cannot be imported elsewhere.
+        return _blank_experiment, (), self.__getstate__()
+
+    @property
+    def unread(self) -> bool:
+        """Whether it names code that was not loaded: it can be looked at, but not run."""
+        return any(map(is_unread, (self.controller, self.plant, *self.pushes)))
+
     @property
     def n_periods(self) -> int:
         """Number of control periods of the run; the last one may end after ``duration_s``."""
@@ -151,16 +161,23 @@ def shipped_config(name: str) -> Path:
 def load_config(
     source: str | Path | Mapping[str, Any] | ExperimentConfig,
     overrides: Mapping[str, Any] | None = None,
+    *,
+    trust: bool = False,
 ) -> ExperimentConfig:
     """An experiment, with dotted keys of ``overrides`` set on top.
 
     ``source`` is the path of a YAML file, the name of a config that ships with the package, or what
     such a file holds.  Paths in a file are relative to the file, those in a mapping and in the
-    ``overrides`` to the working folder.
+    ``overrides`` to the working folder.  The code that it names is loaded; if it is that of a
+    result, which may be a stranger's, only with ``trust``.
     """
     if isinstance(source, ExperimentConfig):
-        tree = source.model_dump(mode="json", exclude_none=True)
-        return parse_config(tree, "the config", overrides) if overrides else source
+        if not trust:
+            check_loaded(source)
+        if not (overrides or source.unread):
+            return source
+        trust, source = True, source.model_dump(mode="json", exclude_none=True)
+    path: Path | None = None
     if isinstance(source, Mapping):
         tree, name = dict(source), "the config"
     elif isinstance(source, str | os.PathLike):
@@ -174,6 +191,8 @@ def load_config(
         )
     if "experiment" in tree:
         raise ConfigError(f"{name} {MANY_EXPERIMENTS}")
+    if not trust:
+        check_trusted(tree, name, path, overrides or {})
     return parse_config(tree, name, overrides)
 
 
@@ -206,7 +225,8 @@ def parse_config(
         raise ConfigError(f"{source}: {error}") from None
     tree = with_full_paths(tree)
     sections = experiment_sections(tree, code)
-    tree |= sections.checked_code()
+    if code and isinstance(tree.get("code", {}), Mapping):
+        tree = sections.with_code(tree)
     schema = _schema(sections.law, sections.pushes, sections.plant)
     return validate(schema, tree, source, sections.problems)
 
@@ -216,6 +236,16 @@ def _schema(law: Any, pushes: Any, plant: Any) -> type[ExperimentConfig]:
     """The schema of an experiment with the keys of the law, pushes and engine that it names."""
     fields = Sections(law, pushes, plant).fields()
     return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
+
+
+def full_schema(law: str | None = None) -> type[ExperimentConfig]:
+    """The schema of an experiment with all keys of our laws and pushes, or of one ``law``."""
+    fields = every_section(with_full_paths(law))
+    return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
+
+
+def _blank_experiment() -> ExperimentConfig:
+    return ExperimentConfig.__new__(ExperimentConfig)
 
 
 def parse_overrides(assignments: list[str]) -> dict[str, Any]:

@@ -86,19 +86,23 @@ class Registry:
         if self._needs and not callable(getattr(target, self._needs, None)):
             raise ConfigError(
                 f"'{key}' = '{name}': '{getattr(target, '__name__', target)}' has no method "
-                f"'{self._needs}', which a {self.kind} needs (docs/extending.md)"
+                f"'{self._needs}', which every {self.kind} needs (docs/extending.md)"
             )
         return Found(name, target, code)
+
+    def _unknown(self, name: str) -> str:
+        """What to say of a name that nobody knows; of laws, which are many, what each one is."""
+        hint = known_names(name, self.names()).partition("; valid")[0]
+        if self.kind == "law":
+            lines = "".join(f"\n  {known}: {self.describe(known)}" for known in self.names())
+            return f"'{name}'{hint} is unknown; valid: FILE.py:NAME for your own, or one of{lines}"
+        names = ", ".join(map(repr, self.names()))
+        return f"'{name}'{hint} is unknown; valid: {names}, or FILE.py:NAME for your own"
 
     def _load_installed(self, name: str, key: str) -> tuple[Any, UserCode]:
         points = self._installed.get(name, [])
         if not points:
-            told = "".join(f"\n  {known}: {self.describe(known)}" for known in self.names())
-            hint = known_names(name, self.names()).partition(";")[0]
-            raise ConfigError(
-                f"'{key}': unknown {self.kind} '{name}'{hint}; known are{told}\n  FILE.py:NAME or "
-                f"MODULE:NAME for one of your own"
-            )
+            raise ConfigError(f"'{key}' = {self._unknown(name)}")
         if len(points) > 1:
             owners = " and ".join(f"'{_distribution(point)}'" for point in points)
             raise ConfigError(

@@ -183,6 +183,8 @@ def _walk(cls: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[Any], 
             if isinstance(annotation, type) and issubclass(annotation, BaseModel):
                 if part in annotation.model_fields:
                     step += _members(annotation.model_fields[str(part)].annotation)
+            elif origin is tuple and isinstance(part, int) and Ellipsis not in args:
+                step += _members(args[part]) if part < len(args) else []
             elif origin in (list, tuple) and isinstance(part, int):
                 step += [m for arg in args if arg is not Ellipsis for m in _members(arg)]
             elif origin is dict and len(args) == 2:

@@ -16,8 +16,8 @@ from balance.config.laws import LawConfig
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.quantity import Quantity, as_quantity
-from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES, Registry
-from balance.config.user_code import UserCode
+from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES, Found, Registry
+from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference, shown_name
 from balance.errors import ConfigError
 
 B = TypeVar("B", bound=BaseModel)
@@ -26,7 +26,10 @@ S = TypeVar("S", bound=LawConfig)
 
 @dataclass(frozen=True)
 class Sections:
-    """The schemas of an experiment's named sections, and the user's code behind them."""
+    """The schemas of an experiment's named sections, and the user's code behind them.
+
+    Each of the ``pushes`` has its own.
+    """
 
     law: type[LawConfig]
     pushes: tuple[type[PushConfig], ...]
@@ -36,23 +39,20 @@ class Sections:
 
     def fields(self) -> dict[str, Any]:
         """For each section its annotation and default, as pydantic takes them."""
-        push: Any = PushConfig
-        if len(self.pushes) == 1:
-            push = self.pushes[0]
-        elif self.pushes and PushConfig not in self.pushes:
-            push = Annotated[Union[self.pushes], Field(discriminator="type")]  # noqa: UP007
+        pushes: Any = GenericAlias(tuple, self.pushes or (PushConfig, ...))
         return {
             # A section that a program changes later is written with the keys that it then has.
             "controller": (Annotated[self.law, SerializeAsAny()], ...),
-            "pushes": (GenericAlias(tuple, (Annotated[push, SerializeAsAny()], ...)), ()),
-            "plant": (Annotated[self.plant, SerializeAsAny()], self.plant()),
+            "pushes": (Annotated[pushes, SerializeAsAny()], ()),
+            "plant": (Annotated[self.plant, SerializeAsAny()], PlantConfig()),
         }
 
-    def checked_code(self) -> dict[str, Any]:
-        """The key ``code`` of the experiment."""
+    def with_code(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The experiment with a key ``code`` for just the code that it now names."""
+        rest = {key: item for key, item in tree.items() if key != "code"}
         if not self.code:
-            return {}
-        return {"code": {name: code.sha256 for name, code in self.code.items()}}
+            return rest
+        return {**rest, "code": {name: code.sha256 for name, code in self.code.items()}}
 
 
 def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
@@ -73,7 +73,7 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
             if name is None:
                 valid = ", ".join(sorted(registry.names()))
                 problems.append(f"'{key}' needs a key '{tag}'; valid: {valid}")
-                return _unread(base)
+                return _ignored(base)
             return base
         if not code and name not in registry.ours:
             return _unread(base)
@@ -82,17 +82,18 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
             schema = section_schema(behind.target, name, tag, base)
         except ConfigError as error:
             problems.append(str(error))
-            return _unread(base)
+            # Our engines share all keys: those of one with a wrong name can be judged.
+            return base if base is PlantConfig and not is_reference(name) else _ignored(base)
         if behind.code is not None:
             found[name] = behind.code
-            problems.extend(_other_file(behind.code, tree.get("code")))
+            problems.extend(_other_file(behind, tree.get("code")))
         return schema
 
     own = tree.get("quantities")
-    for name, _, file in _found_quantities(own if code and isinstance(own, list) else (), problems):
-        if file is not None:
-            found[name] = file
-            problems.extend(_other_file(file, tree.get("code")))
+    for behind, _ in _found_quantities(own if code and isinstance(own, list) else (), problems):
+        if behind.code is not None:
+            found[behind.name] = behind.code
+            problems.extend(_other_file(behind, tree.get("code")))
     pushes, plant = tree.get("pushes"), tree.get("plant")
     items = pushes if isinstance(pushes, list | tuple) else ()
     kinds = [named(PUSHES, item, f"pushes.{i}", PushConfig) for i, item in enumerate(items)]
@@ -100,20 +101,29 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
     ours = not isinstance(plant, Mapping) or plant.get("engine", "pinocchio") in ENGINES.ours
     return Sections(
         law=named(LAWS, tree.get("controller"), "controller", LawConfig),
-        pushes=tuple(dict.fromkeys(kinds)),
+        pushes=tuple(kinds),
         plant=PlantConfig if ours else named(ENGINES, plant, "plant", PlantConfig),
         code=found,
         problems=tuple(problems),
     )
 
 
-def _other_file(code: UserCode, given: object) -> Iterator[str]:
-    """A complaint if ``code`` is not what the experiment says that it was made with."""
-    if isinstance(given, Mapping) and given.get(code.reference, code.sha256) != code.sha256:
+def check_code(found: Found, code: Mapping[str, str] | None) -> None:
+    """Raise if what a name stands for is no longer what an experiment was read with."""
+    for problem in _other_file(found, code):
+        raise ConfigError(problem)
+
+
+def _other_file(found: Found, given: object) -> Iterator[str]:
+    """A complaint if code is not what the experiment says that it was made with."""
+    code = found.code
+    if code is None or not isinstance(given, Mapping):
+        return
+    if (before := given.get(found.name, code.sha256)) != code.sha256:
         yield (
             f"{code.file} is not the file that this experiment was made with (sha256 "
-            f"{code.sha256[:12]}, not {str(given[code.reference])[:12]}); restore it, or remove "
-            "'code' to run the new one"
+            f"{code.sha256[:SHOWN_DIGITS]}, not {str(before)[:SHOWN_DIGITS]}); restore it, or "
+            "remove 'code' to run the new one"
         )
 
 
@@ -121,9 +131,9 @@ def own_quantities(config: HasQuantities) -> tuple[Quantity, ...]:
     """The user's own quantities that an experiment names; their code is that of its ``code``."""
     problems: list[str] = []
     found = []
-    for _, one, code in _found_quantities(config.quantities, problems):
+    for behind, one in _found_quantities(config.quantities, problems):
         found.append(one)
-        problems.extend(() if code is None else _other_file(code, config.code))
+        problems.extend(_other_file(behind, config.code))
     if problems:
         raise ConfigError(problems[0])
     return tuple(found)
@@ -131,8 +141,8 @@ def own_quantities(config: HasQuantities) -> tuple[Quantity, ...]:
 
 def _found_quantities(
     names: Iterable[object], problems: list[str]
-) -> Iterator[tuple[str, Quantity, UserCode | None]]:
-    """Each name with its quantity and the user's file; what is wrong goes to ``problems``."""
+) -> Iterator[tuple[Found, Quantity]]:
+    """What is behind each name, and its quantity; what is wrong goes to ``problems``."""
     taken: dict[str, str] = {}
     for index, name in enumerate(names):
         where = f"quantities.{index}"
@@ -149,7 +159,7 @@ def _found_quantities(
             problems.append(str(error))
             continue
         taken[one.key] = f"'{name}'"
-        yield name, one, behind.code
+        yield behind, one
 
 
 def _our_columns() -> Iterator[str]:
@@ -165,12 +175,35 @@ _STUDY_COLUMNS = (
     "robustness_margin", "own_quantities",
 )  # fmt: skip
 _TAGS = {"law": "law", "push": "type", "engine": "engine"}
+_KINDS: dict[str, tuple[Registry, type[Any]]] = {
+    "law": (LAWS, LawConfig),
+    "type": (PUSHES, PushConfig),
+    "engine": (ENGINES, PlantConfig),
+}
+"""For each tag where its names are found, and what all their sections have."""
 
 
 def known_section(registry: Registry, name: str, base: type[B]) -> type[B]:
     """The schema of a section by the name in it."""
     tag = _TAGS[registry.kind]
     return section_schema(registry.find(name, tag).target, name, tag, base)
+
+
+def every_section(law: str | None = None) -> dict[str, Any]:
+    """Annotations of the sections with the keys of all laws and pushes of ours, or of one law."""
+
+    def any_of(registry: Registry, names: Iterable[str], base: type[B]) -> Any:
+        kinds = tuple(known_section(registry, name, base) for name in names)
+        if len(kinds) == 1:
+            return kinds[0]
+        tag = _TAGS[registry.kind]
+        return Annotated[Union[kinds], Field(discriminator=tag)]  # noqa: UP007
+
+    push = any_of(PUSHES, PUSHES.ours, PushConfig)
+    return {
+        "controller": (any_of(LAWS, LAWS.ours if law is None else (law,), LawConfig), ...),
+        "pushes": (GenericAlias(tuple, (push, ...)), ()),
+    }
 
 
 def law_section(controller: Mapping[str, Any]) -> type[LawConfig]:
@@ -206,22 +239,61 @@ def _joined(name: str, tag: str, own: type[Any] | None, base: type[Any]) -> type
         bases: tuple[type[Any], ...] = (base,)
     else:
         bases = (own,) if issubclass(own, base) else (own, base)
-    title = name.rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
+    title = shown_name(name).rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
     fields: dict[str, Any] = {tag: (Literal[name], ...)}
-    return create_model(title, __base__=bases, **fields)
+    joined = create_model(title, __base__=bases, **fields)
+    return _sent_as(joined, _blank, tag, name)
 
 
 def _unread(base: type[B]) -> type[B]:
     """``base`` with whatever other keys there are, and a name that may be missing."""
-    name = f"Unread{base.__name__}"
-    if name not in _JOINED:
-        tags: dict[str, Any] = {
-            tag: (str, "") for tag in _TAGS.values() if tag in base.model_fields
-        }
-        allow = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
-        _JOINED[name] = create_model(name, __base__=allow, **tags)
-    unread: type[B] = _JOINED[name]
+    if base not in _JOINED:
+        _JOINED[base] = _open(base)
+    unread: type[B] = _JOINED[base]
     return unread
+
+
+def _ignored(base: type[B]) -> type[B]:
+    """``base`` without complaints about what is missing: what is wrong was told already."""
+    key = (base, "ignored")
+    if key not in _JOINED:
+        given = {name: item for name, item in _STAND_INS.items() if name in base.model_fields}
+        fields: Any = {name: (base.model_fields[name].annotation, x) for name, x in given.items()}
+        _JOINED[key] = create_model(f"Ignored{base.__name__}", __base__=_unread(base), **fields)
+    ignored: type[B] = _JOINED[key]
+    return ignored
+
+
+_STAND_INS = {"direction": (1.0, 0.0, 0.0), "time_s": 0.0}
+"""For keys that a section must have."""
+
+
+def _open(base: type[Any]) -> type[Any]:
+    tags: dict[str, Any] = {tag: (str, "") for tag in _TAGS.values() if tag in base.model_fields}
+    name = f"Unread{base.__name__}"
+    allow = type(name, (base,), {"model_config": ConfigDict(extra="allow")})
+    return _sent_as(create_model(name, __base__=allow, **tags), _blank, next(iter(tags)), None)
+
+
+def is_unread(section: BaseModel) -> bool:
+    """Whether the code behind a section was left alone when the section was read."""
+    return any(isinstance(section, _unread(base)) for _, base in _KINDS.values())
+
+
+def _sent_as(cls: type[B], make: Any, *args: Any) -> type[B]:
+    """``cls``, whose objects reach another process as ``make(*args)`` and their values.
+
+    A class that is made here cannot be imported there.
+    """
+    cls.__reduce__ = lambda self: (make, args, self.__getstate__())  # type: ignore[method-assign]
+    return cls
+
+
+def _blank(tag: str, name: str | None) -> Any:
+    """An object without values, of the class of a section."""
+    registry, base = _KINDS[tag]
+    cls = _unread(base) if name is None else known_section(registry, name, base)
+    return object.__new__(cls)
 
 
 class HasQuantities(Protocol):

@@ -19,6 +19,7 @@ from balance.config.dotted_keys import set_key
 from balance.config.experiment import shipped_config
 from balance.config.paths import data_folder, with_full_paths
 from balance.config.schema import Strict, load_yaml_mapping, validate
+from balance.config.trust import check_trusted
 from balance.config.values import Direction, Positive
 from balance.errors import BalanceError, ConfigError, FileError, known_names, listed
 
@@ -163,18 +164,26 @@ def find_study(path: str | Path, or_experiment: bool = False) -> Path:
     raise FileError(f"no file or shipped {kinds} '{path}'{known_names(str(path), names)}")
 
 
-def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | None = None) -> S:
-    """The study in a YAML file, its experiment filled in, with dotted ``overrides`` on top."""
+def load_study(
+    cls: type[S],
+    path: str | Path,
+    overrides: Mapping[str, Any] | None = None,
+    trust: bool = False,
+) -> S:
+    """The study in a YAML file, its experiment filled in, with dotted ``overrides`` on top.
+
+    An experiment that is the config of a result may name code only with ``trust``.
+    """
     path = find_study(path)
     tree = with_full_paths(load_yaml_mapping(path), path.parent)
     source = str(path)
     command = next((command for key, command in COMMANDS.items() if key in tree), cls.command)
     if command != cls.command:
         raise ConfigError(f"{source} is for 'balance {command}', not for 'balance {cls.command}'")
-    experiment = _experiment(tree.get("experiment"), path)
     changes = tree.pop("set", {})
     if not isinstance(changes, Mapping):
         raise ConfigError(f"{source}: 'set' = {changes!r}: it must be a mapping of dotted keys")
+    experiment = _experiment(tree.get("experiment"), path, None if trust else changes)
     tree["experiment"] = experiment
     problems = []
     for key, value in [
@@ -190,12 +199,16 @@ def load_study(cls: type[S], path: str | Path, overrides: Mapping[str, Any] | No
     return validate(cls, with_full_paths(tree), source)
 
 
-def _experiment(value: object, study: Path) -> dict[str, Any]:
-    """The base experiment as a mapping, without what only describes a single run."""
+def _experiment(value: object, study: Path, own: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The base experiment as a mapping, without what only describes a single run.
+
+    ``own`` are keys that the study sets on top of it; with None its code is trusted.
+    """
+    named: Path | None = None
     if isinstance(value, str):
         try:
-            path = _named_experiment(value, study.parent)
-            tree = with_full_paths(load_yaml_mapping(path), path.parent)
+            named = _named_experiment(value, study.parent)
+            tree = with_full_paths(load_yaml_mapping(named), named.parent)
         except (BalanceError, ValueError, OSError) as error:
             raise ConfigError(f"{study}: 'experiment': {error}") from None
     elif isinstance(value, Mapping):
@@ -205,6 +218,8 @@ def _experiment(value: object, study: Path) -> dict[str, Any]:
             f"{study}: 'experiment' = {value!r}: it must be the path or name of an experiment, "
             "or an experiment itself"
         )
+    if own is not None:
+        check_trusted(tree, str(named or f"{study}: 'experiment'"), named, own)
     return {key: item for key, item in tree.items() if key not in ("reference", "provenance")}
 
 

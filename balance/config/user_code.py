@@ -1,4 +1,7 @@
-"""A user's own code, named in a YAML file as ``file.py:Name`` or ``package.module:Name``."""
+"""A user's own code, named in a YAML file as ``file.py:Name`` or ``package.module:Name``.
+
+Only what is asked to load runs anything; :func:`references` and :func:`shown_name` just read names.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import importlib.util
 import re
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +22,12 @@ from balance.config.paths import CODE_FILE
 from balance.errors import ConfigError, known_names
 
 _MODULE = re.compile(r"^(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<attribute>[A-Za-z_]\w*)$")
+_NAMING = ("law", "type", "engine", "quantities")
+"""Keys under which a YAML file names something of a registry."""
+SHOWN_DIGITS = 12  # of a hash
+
+FOREIGN = (Exception, SystemExit)
+"""What foreign code may raise; Ctrl-C stays the user's."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,36 @@ class UserCode:
 def is_reference(name: str) -> bool:
     """Whether a name says where its code is."""
     return CODE_FILE.fullmatch(name) is not None or _MODULE.match(name) is not None
+
+
+def shown_name(name: str) -> str:
+    """A name as results show it: of a reference to a file, without the file's folder."""
+    found = CODE_FILE.fullmatch(name)
+    return f"{Path(found['file']).name}:{found['attribute']}" if found else name
+
+
+def references(tree: Any, key: str = "", above: str = "") -> Iterator[tuple[str, str]]:
+    """Dotted keys of a YAML file under which it names code, and what they name."""
+    if isinstance(tree, Mapping):
+        for name, item in tree.items():
+            yield from references(item, f"{key}.{name}" if key else str(name), str(name))
+    elif isinstance(tree, list | tuple):
+        for index, item in enumerate(tree):
+            yield from references(item, f"{key}.{index}", above)
+    elif isinstance(tree, str):
+        named = is_reference(tree) if above in _NAMING else CODE_FILE.fullmatch(tree)
+        if named:
+            yield key, tree
+
+
+def said(code: Mapping[str, str] | None) -> list[str]:
+    """One line for each name of the user's own code: where it is from, and its hash."""
+    lines = []
+    for name, sha256 in (code or {}).items():
+        source, _, attribute = name.rpartition(":")
+        where = f"{attribute} from {source}" if source else name
+        lines.append(f"Loaded {where} (sha256 {sha256[:SHOWN_DIGITS]})")
+    return lines
 
 
 def load_reference(reference: str, kind: str, key: str) -> tuple[Any, UserCode]:
@@ -76,30 +117,42 @@ def _run_file(file: Path, sha256: str, where: str) -> ModuleType:
     sys.path.insert(0, str(file.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001  # whatever a stranger's file does
-        del sys.modules[name]
+    except FOREIGN as error:
+        sys.modules.pop(name, None)
         raise ConfigError(f"{where}: {file.name} cannot be loaded: {told(error, file)}") from None
     finally:
-        sys.path.remove(str(file.resolve().parent))
+        with suppress(ValueError):  # the file may have done so itself
+            sys.path.remove(str(file.resolve().parent))
     return module
 
 
 def _import_module(name: str, where: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:  # noqa: BLE001
+    except FOREIGN as error:
         raise ConfigError(f"{where}: module '{name}' cannot be imported: {told(error)}") from None
 
 
-def told(error: BaseException, file: Path | None = None) -> str:
-    """An exception of foreign code in a line: its kind, its text, and the line that raised it."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if file is None or Path(frame.filename) == file
-    ]
+def told(error: BaseException, made: Any = None) -> str:
+    """An exception of foreign code in a line: its kind, where it was raised, its text.
+
+    ``made`` is a file, or what was made from one: the last line of that file is told, not one of
+    some library below it.
+    """
+    file = made if isinstance(made, Path) else _file_of(made)
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename[0] != "<"]
+    own = [frame for frame in frames if file is not None and Path(frame.filename) == file]
+    where = ""
+    if own or frames:
+        last = (own or frames)[-1]
+        where = f"{Path(last.filename).name}, line {last.lineno}"
     if isinstance(error, SyntaxError) and error.lineno is not None:
-        lines = [error.lineno]
-    at = f", line {lines[-1]}" if lines else ""
-    text = str(error).partition("\n")[0]
-    return f"{type(error).__name__}{at}" + (f": {text}" if text else "")
+        where = f"{Path(error.filename or '').name}, line {error.lineno}"
+    text = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0]
+    return type(error).__name__ + (f" in {where}" if where else "") + (f": {text}" if text else "")
+
+
+def _file_of(made: Any) -> Path | None:
+    kind = made if isinstance(made, type) else type(made)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return None if file is None else Path(file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from balance.plots.style import (
     QUIET_COLOUR,
     WIDE,
     few_ticks,
-    law_style,
+    law_styles,
     new_figure,
     styled,
 )
@@ -58,12 +57,8 @@ def compare_figure(results: Sequence[LawResult], title: str) -> Figure:
 
 def _styles(results: Sequence[LawResult]) -> Styles:
     """The look of each law by its label."""
-    seen: Counter[str] = Counter()
-    styles: Styles = {}
-    for result in results:
-        styles[result.label] = law_style(result.law, seen[result.law])
-        seen[result.law] += 1
-    return styles
+    looks = law_styles([result.law for result in results])
+    return {result.label: look for result, look in zip(results, looks, strict=True)}
 
 
 def _overlays(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> None:

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from balance.config.user_code import shown_name
 from balance.plots.style import (
     AXIS_COLOURS,
     AXIS_NAMES,
@@ -36,7 +37,7 @@ LABEL_GAP = 0.04  # share of the time axis that a label takes
 
 def headline(figure: Figure, recording: Recording) -> None:
     """Robot, law and outcome of a run in one line above the panels."""
-    law = recording.config.controller.law
+    law = shown_name(recording.config.controller.law)
     text = f"{recording.robot.name}, {law} law: {outcome(recording)}"
     figure.suptitle(text, x=0.01, ha="left", parse_math=False)
 
@@ -150,7 +151,7 @@ def label_limits(axes: Axes, recording: Recording, *about: str) -> None:
     Where the law had no answer at all, that stands there too.  Spans that are too short for a label
     have only their shade.
     """
-    prefixes = *(f"{name}: " for name in about), *NO_ANSWER.values()
+    prefixes = *(f"{name}: " for name in about), *NO_ANSWER
     span, labelled = end_time(recording), 0
     for moment in limited_moments(recording):
         names = [name for name in moment.names if name.startswith(prefixes)]

@@ -105,6 +105,19 @@ def law_style(law: str, variant: int = 0) -> dict[str, Any]:
     return {**run_style(names.index(law) if law in names else len(names)), "linestyle": dashes}
 
 
+def law_styles(laws: Sequence[str]) -> list[dict[str, Any]]:
+    """Looks of compared laws: ours in their colours, a user's own in those that are left."""
+    known = LAWS.names()
+    taken = {law_style(law)["color"] for law in laws if law in known}
+    free = [colour for colour in RUN_COLOURS if colour not in taken] or list(RUN_COLOURS)
+    own = [law for law in dict.fromkeys(laws) if law not in known]
+    looks = []
+    for index, law in enumerate(laws):
+        look = law_style(law, laws[:index].count(law))
+        looks.append(look if law in known else look | {"color": free[own.index(law) % len(free)]})
+    return looks
+
+
 def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
     """Looks of several curves: by law if each one is that of another law, else one by one."""
     if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS.names()):

@@ -90,10 +90,10 @@ def torque_effort(recording: Recording) -> float:
 
 
 @once
-def wrench_errors(recording: Recording) -> tuple[float, float]:
+def wrench_errors(recording: Recording) -> tuple[float | None, float | None]:
     """Commanded less measured contact wrench: rms over time and contacts of |force| and |moment|.
 
-    In N, and in N m about the contacts' centres.
+    In N, and in N m about the contacts' centres.  None of a law that commands torques alone.
     """
     if recording.time.size == 0:
         return 0.0, 0.0
@@ -102,4 +102,4 @@ def wrench_errors(recording: Recording) -> tuple[float, float]:
         error = recording.wrenches[rows] - recording.contact_wrenches[rows]
         squares += np.square(error).reshape(-1, 2, 3).sum(axis=(0, 2))
     force, moment = np.sqrt(squares / (recording.time.size * recording.wrenches.shape[1]))
-    return float(force), float(moment)
+    return (None, None) if np.isnan(force) else (float(force), float(moment))

@@ -24,13 +24,15 @@ Rows = NDArray[np.bool_]
 
 GAP_S = 0.02  # spans that are nearer to each other are one
 AT_LIMIT = 1e-7  # margin of an active constraint, relative to the robot's weight or to the limit
-NO_ANSWER = {
-    ControlStatus.RELAXED: "QP without solution: weight held",
-    ControlStatus.MINIMUM_WRENCH: "QP without solution: posture held",
-    ControlStatus.DAMPED: "QP without solution: joints braked",
-    ControlStatus.BAD_STATE: "state not measured",
+RUNGS = {
+    ControlStatus.RELAXED: "weight held",
+    ControlStatus.MINIMUM_WRENCH: "posture held",
+    ControlStatus.DAMPED: "joints braked",
 }
-"""Where a law had no answer of its own, and what was done."""
+"""What was done where a law had no answer of its own."""
+NO_QP, NO_LAW, NO_STATE = "QP without solution", "law failed", "state not measured"
+NO_ANSWER = (*(f"{why}: {done}" for why in (NO_QP, NO_LAW) for done in RUNGS.values()), NO_STATE)
+"""Why it had none, in all the words of :func:`limiting_rows`."""
 
 
 def limiting_rows(recording: Recording) -> dict[str, Rows]:
@@ -57,8 +59,12 @@ def limiting_rows(recording: Recording) -> dict[str, Rows]:
             _add(found, f"{name.replace('_', ' ')}: torque limit", rows)
     for name, rows in new_stops(recording).items():
         _add(found, name, rows)
-    for flag, name in NO_ANSWER.items():
-        _add(found, name, (status & int(flag)) != 0)
+    failed = (status & int(ControlStatus.LAW_FAILED)) != 0
+    for flag, done in RUNGS.items():
+        rows = (status & int(flag)) != 0
+        _add(found, f"{NO_QP}: {done}", rows & ~failed)
+        _add(found, f"{NO_LAW}: {done}", rows & failed)
+    _add(found, NO_STATE, (status & int(ControlStatus.BAD_STATE)) != 0)
     return found
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from balance.config.quantity import NONE, Quantity, Shown, quantity
+from balance.config.user_code import shown_name
 from balance.control.parts.output import ControlStatus
 from balance.recordings import demand, falls, joint_stops, limiting, metrics
 from balance.recordings.judging import judge, longest_flight
@@ -66,13 +67,13 @@ def robot(recording: Recording) -> str:
 @quantity("law", digits=None, group="run")
 def law(recording: Recording) -> str:
     """Name of the control law."""
-    return recording.config.controller.law
+    return shown_name(recording.config.controller.law)
 
 
 @quantity("engine", digits=None, group="run")
 def engine(recording: Recording) -> str:
     """Name of the physics engine."""
-    return recording.config.plant.engine
+    return shown_name(recording.config.plant.engine)
 
 
 @quantity("simulated time", "s", whole=True, group="run")

@@ -26,9 +26,10 @@ from balance.recordings.own_quantities import OwnValue, stored_values
 from balance.recordings.provenance import provenance
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import RunEnd
+from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
-from balance.simulation.pushes import make_pushes
+from balance.simulation.pushes import Push, make_pushes
 
 Draw = Callable[[Recording, Path], object]
 HARMLESS_ROWS = 100_000  # of a log, whatever its config says: some 100 MB
@@ -113,7 +114,7 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
     return Recording(
         config=config,
         robot=robot,
-        pushes=tuple(make_pushes(config, robot)),
+        pushes=_pushes(folder, config, robot, summary),
         end=end,
         conflict=facts.get(b"conflict", b"").decode(errors="replace"),
         timing=_timing(folder, summary),
@@ -144,6 +145,18 @@ def _timing(folder: Path, summary: Mapping[str, Any]) -> dict[str, Any]:
             "realtime_factor": float(summary["realtime_factor"]),
         }
     except (ValueError, KeyError, TypeError):
+        raise _damaged(folder) from None
+
+
+def _pushes(
+    folder: Path, config: ExperimentConfig, robot: Robot, summary: Mapping[str, Any]
+) -> tuple[Push, ...]:
+    """The pushes; those of a user's own kind as the summary tells of them."""
+    try:
+        end = float(summary["simulated_s"])  # what is told was delivered by then
+        given = [{**push, "end_s": min(push["end_s"], end)} for push in summary["pushes"]]
+        return tuple(make_pushes(config, robot, given))
+    except (ValueError, KeyError, TypeError, IndexError):
         raise _damaged(folder) from None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from balance.config import PUSHES, ExperimentConfig, PushConfig
-from balance.config.user_code import told
+from balance.config.sections import check_code, is_unread
+from balance.config.user_code import FOREIGN, shown_name, told
 from balance.config.values import NonNegative, Positive
 from balance.dynamics.checks import symmetrise
 from balance.errors import BalanceError, ConfigError, known_names
@@ -24,10 +26,15 @@ Array = NDArray[np.float64]
 class Profile(Protocol):
     """How a kind of push spreads over time; made from its section of the YAML and the robot."""
 
-    impulse: float
-    """All of it, N s."""
-    duration: float
-    """From its beginning to its end, s; 0 if all of it falls into one simulation step."""
+    @property
+    def impulse(self) -> float:
+        """All of it, N s."""
+        ...
+
+    @property
+    def duration(self) -> float:
+        """From its beginning to its end, s; 0 if all of it falls into one simulation step."""
+        ...
 
     def delivered(self, share: float) -> float:
         """The share of the impulse that is delivered after a share, in (0, 1), of its duration."""
@@ -148,8 +155,46 @@ class Push:
         return self.delivered(end) - self.delivered(begin)
 
 
-def make_pushes(config: ExperimentConfig, robot: Robot) -> list[Push]:
-    """The pushes of an experiment, with every impulse worked out."""
+@dataclass(frozen=True)
+class _Guarded:
+    """A user's own profile: whatever it raises is told in a sentence that names it."""
+
+    inside: Profile
+    name: str
+    impulse: float
+    duration: float
+
+    def delivered(self, share: float) -> float:
+        """The share of the impulse that is delivered."""
+        try:
+            part = float(self.inside.delivered(share))
+        except FOREIGN as error:
+            raise RuntimeError(f"push '{self.name}': {told(error, self.inside)}") from None
+        if not math.isfinite(part):
+            raise RuntimeError(f"push '{self.name}': delivered({share:.6g}) is {part}")
+        return part
+
+
+@dataclass(frozen=True)
+class _Even:
+    """What is known of a push from its result alone: how much, and for how long."""
+
+    impulse: float
+    duration: float
+
+    def delivered(self, share: float) -> float:
+        """As much as time has passed."""
+        return share
+
+
+def make_pushes(
+    config: ExperimentConfig, robot: Robot, given: Sequence[Mapping[str, Any]] | None = None
+) -> list[Push]:
+    """The pushes of an experiment, with every impulse worked out.
+
+    Where the code behind one was not loaded, as in the config of a result, ``given`` says what was
+    delivered: the entries ``pushes`` of its summary.
+    """
     bodies = [frame.name for frame in robot.model.frames if frame.type == pin.FrameType.BODY]
     pushes = []
     for index, item in enumerate(config.pushes):
@@ -159,31 +204,46 @@ def make_pushes(config: ExperimentConfig, robot: Robot) -> list[Push]:
                 f"pushes.{index}.body = '{body}': robot '{robot.name}' has no such body"
                 f"{known_names(body, bodies)}"
             )
-        profile = _profile(item, robot, f"pushes.{index}.type")
         direction = np.array(item.direction) / np.linalg.norm(item.direction)
         point, in_body = np.array(item.point_m), item.axes == "body"
+        if is_unread(item) and given is not None:
+            told_of = given[index]
+            duration = float(told_of["end_s"]) - float(told_of["start_s"])
+            profile: Profile = _Even(float(told_of["impulse_Ns"]), duration)
+        else:
+            profile = _profile(config, index, robot)
         start, end = item.time_s, item.time_s + profile.duration
         pushes.append(Push(body, point, direction, in_body, start, end, profile.impulse, profile))
     return pushes
 
 
-def _profile(item: PushConfig, robot: Robot, key: str) -> Profile:
+def _profile(config: ExperimentConfig, index: int, robot: Robot) -> Profile:
+    item, key = config.pushes[index], f"pushes.{index}.type"
     kind = PUSHES.find(item.type, key)
+    if kind.code is None:
+        ours: Profile = kind.target(item, robot)
+        return ours
+    check_code(kind, config.code)
     try:
-        profile: Profile = kind.target(item, robot)
-        numbers = float(profile.impulse), float(profile.duration), float(profile.delivered(0.5))
+        profile = kind.target(item, robot)
+        impulse, duration = float(profile.impulse), float(profile.duration)
     except BalanceError:
         raise
-    except Exception as error:
-        if kind.code is None:
-            raise
-        raise ConfigError(f"'{key}' = '{item.type}' cannot be made: {told(error)}") from None
-    if not (all(map(math.isfinite, numbers)) and profile.duration >= 0.0):
+    except FOREIGN as error:
         raise ConfigError(
-            f"'{key}' = '{item.type}': impulse, duration and share delivered are {numbers}; they "
-            "must be finite, and the duration not negative"
+            f"'{key}' = '{item.type}' cannot be made: {told(error, kind.target)}"
+        ) from None
+    if not (math.isfinite(impulse) and math.isfinite(duration) and duration >= 0.0):
+        raise ConfigError(
+            f"'{key}' = '{item.type}': its impulse is {impulse} N s and its duration {duration} s; "
+            "both must be finite, and the duration not negative"
         )
-    return profile
+    guarded = _Guarded(profile, shown_name(item.type), impulse, duration)
+    try:
+        guarded.delivered(0.5)
+    except RuntimeError as error:
+        raise ConfigError(f"'{key}' = '{item.type}': {error}") from None
+    return guarded
 
 
 def pendulum_impulse(mass: float, energy: float, restitution: float, target_mass: float) -> float:

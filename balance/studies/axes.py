@@ -27,6 +27,7 @@ from balance.config.axes import (
     UniformConfig,
     ZipAxisConfig,
 )
+from balance.config.user_code import shown_name
 from balance.errors import ConfigError
 
 Array = NDArray[np.float64]
@@ -103,7 +104,12 @@ def _points(axis: Axis, source: str) -> tuple[Point, ...]:
 
 
 def _values(key: str, values: Sequence[Any]) -> tuple[Point, ...]:
-    return tuple(Point({key: value}, {key: value}) for value in values)
+    return tuple(Point({key: _shown(value)}, {key: value}) for value in values)
+
+
+def _shown(value: Any) -> Any:
+    """A value as tables show it: the user's own code without the folder that it is in."""
+    return shown_name(value) if isinstance(value, str) else value
 
 
 def _range(axis: RangeAxisConfig) -> list[float] | list[int]:

@@ -39,12 +39,14 @@ def check_cells(
     source: str,
     robots: Sequence[Path],
     extra: Mapping[str, Any] | None = None,
-) -> None:
+) -> dict[str, str]:
     """Raise an error that lists what is wrong with the cells, each with the first that has it.
 
     The schema judges every cell; robot, bodies and joints are looked up once for all cells that
-    differ only in numbers, because loading a robot takes longer than reading a config.
+    differ only in numbers, because loading a robot takes longer than reading a config.  Returns
+    the user's own code that takes part, with the hash of each file.
     """
+    code: dict[str, str] = {}
     looked_up: set[str] = set()
     problems = Problems(source)
     for index in range(len(design)):
@@ -52,6 +54,7 @@ def check_cells(
         name = cell_source(source, index, cell.inputs)
         with problems.at(name):
             config = parse_config(base, name, {**cell.overrides, **(extra or {})})
+            code |= config.code or {}
             with about(name):
                 check_time_to_judge(config)
             kind = json.dumps(_without_numbers(cell.overrides))
@@ -61,6 +64,12 @@ def check_cells(
         if len(problems) > SHOWN_NAMES:
             break
     problems.tell()
+    return code
+
+
+def code_key(code: Mapping[str, str]) -> dict[str, Any]:
+    """What the user's own code adds to a study's definition: with another file it is another."""
+    return {"code": dict(code)} if code else {}
 
 
 def check_size(

@@ -13,12 +13,13 @@ from balance.config.compare import CompareConfig, ComparedLawConfig
 from balance.config.dotted_keys import set_key
 from balance.config.sections import law_section, shared_keys
 from balance.config.studies import EnvelopeConfig
+from balance.config.user_code import shown_name
 from balance.errors import ConfigError
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.recording import Recording
 from balance.recordings.results import load_recording
 from balance.studies.axes import make_design
-from balance.studies.cells import cell_source, check_cells
+from balance.studies.cells import cell_source, check_cells, code_key
 from balance.studies.compare_table import LawResult, compare_csv, compare_summary
 from balance.studies.envelope import Envelope
 from balance.studies.limits import write_limits
@@ -49,7 +50,7 @@ class Compare:
             cases={name: {"controller": self._controller(law)} for name, law in self.laws.items()},
         )
         self.design = make_design([axis], source)
-        check_cells(config.experiment, self.design, source, robots)
+        self._code = check_cells(config.experiment, self.design, source, robots)
         self.envelope = self._envelope(axis, robots) if config.limits else None
         # One count of outcomes for both parts.
         self.counts: Counter[str] = self.envelope.counts if self.envelope else Counter()
@@ -113,7 +114,7 @@ class Compare:
         """What makes two comparisons the same: all that their rows depend on."""
         config = self.config.model_dump(mode="json", exclude={"description", "laws"})
         laws = {label: law.model_dump(mode="json") for label, law in self.laws.items()}
-        return {**config, "laws": laws, "robots": list(self._robots)}
+        return {**config, "laws": laws, "robots": list(self._robots)} | code_key(self._code)
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already."""
@@ -175,7 +176,7 @@ class Compare:
         return [
             LawResult(
                 label,
-                law.law,
+                shown_name(law.law),
                 self._rows.get(label),
                 self._recording(folder, label),
                 tuple(one for one in found if one.variant["law"] == label),

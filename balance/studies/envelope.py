@@ -15,7 +15,7 @@ from balance.recordings.settling import UntilSettled
 from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.studies.axes import Point, make_design
-from balance.studies.cells import cell_source, check_cells, check_size
+from balance.studies.cells import cell_source, check_cells, check_size, code_key
 from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
@@ -108,7 +108,7 @@ class Envelope:
         self.design = make_design(config.axes, source)
         runs = len(self.design) * len(headings(config.directions)) * EXPECTED_RUNS * config.seeds
         check_size(config.experiment, self.design, source, robots, runs)
-        check_cells(config.experiment, self.design, source, robots)
+        self._code = check_cells(config.experiment, self.design, source, robots)
         settings = Settings(config.tolerance, config.start, config.largest, config.seeds)
         self.searches: list[DirectionSearch] = []
         self._first_robot: Robot | None = None
@@ -135,7 +135,7 @@ class Envelope:
     def definition(self) -> dict[str, Any]:
         """What makes two envelopes the same: all that their rows depend on."""
         config = self.config.model_dump(mode="json", exclude={"description"})
-        return {**config, "robots": list(self._robots)}
+        return {**config, "robots": list(self._robots)} | code_key(self._code)
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already; the searches find theirs when asked."""

@@ -17,7 +17,7 @@ from balance.errors import ConfigError, known_names
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.summary import column
 from balance.studies.axes import make_design
-from balance.studies.cells import cell_source, check_cells, check_size
+from balance.studies.cells import cell_source, check_cells, check_size, code_key
 from balance.studies.columns import check_metrics
 from balance.studies.figures import dimensions
 from balance.studies.store import Row, StudyFolder
@@ -44,7 +44,7 @@ class Sweep:
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         self.design = make_design(config.axes, source)
         check_size(config.experiment, self.design, source, robots, *self._extent())
-        check_cells(config.experiment, self.design, source, robots)
+        self._code = check_cells(config.experiment, self.design, source, robots)
         check_metrics([config.metric], self._experiment(0), source, ["cell", *self._inputs()])
         beyond = [i for i in config.recordings.cells if i >= len(self.design)]
         if beyond:
@@ -69,7 +69,7 @@ class Sweep:
         """What makes two sweeps the same: all that their rows depend on."""
         shown_only = {"description", "metric"}
         config = self.config.model_dump(mode="json", exclude=shown_only)
-        return {**config, "robots": list(self._robots)}
+        return {**config, "robots": list(self._robots)} | code_key(self._code)
 
     def resume(self, folder: StudyFolder) -> None:
         """Take the rows that are finished already."""

@@ -107,11 +107,12 @@ def test_instant_on_the_boundary_of_two_steps_falls_into_exactly_one(step_s: flo
 
 
 @pytest.mark.parametrize("step_s", STEPS)
-def test_half_sine_follows_its_curve(step_s: float) -> None:
+def test_half_sine_follows_its_curve(toro: Robot, step_s: float) -> None:
     """Impulse of each step against Simpson's rule on the force."""
     start, duration, impulse = 0.0031, 0.02, 6.0
-    keys = AIM | {"type": "half_sine", "impulse_Ns": impulse, "duration_s": duration}
-    profile = HalfSinePush(push_config(**keys), None)
+    keys = {"type": "half_sine", "direction": (1.0, 0.0, 0.0), "time_s": start}
+    config = push_config(**keys, impulse_Ns=impulse, duration_s=duration)
+    profile = HalfSinePush(config, toro)
     push = Push("hip", np.zeros(3), np.ones(3), False, start, start + duration, impulse, profile)
     peak = impulse * np.pi / (2.0 * duration)
 

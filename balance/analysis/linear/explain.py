@@ -29,6 +29,7 @@ from balance.analysis.linear.response import (
     push_response,
 )
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.user_code import shown_name
 from balance.control.parts.gains import gain_matrices, physical_gains
 from balance.recordings.metrics import settling_times
 
@@ -103,7 +104,7 @@ def explain(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> Exp
     pushed = bool(loop.pushes)
     return Explanation(
         robot=loop.robot.name,
-        law=config.controller.law,
+        law=shown_name(config.controller.law),
         stable=stable,
         roots=roots(loop.A, loop.period),
         continuous_roots=np.linalg.eigvals(continuous_matrix(loop)).astype(complex),

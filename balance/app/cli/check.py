@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from balance.app.cli.options import RobotsOption, SetOption
+from balance.app.cli.options import RobotsOption, SetOption, TrustOption, tell_code
 from balance.errors import BalanceError, ConfigError, FileError, known_names
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def check(
     ],
     set_: SetOption = None,
     robots: RobotsOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Validate an experiment, a study or a robot, all it names included, without running it."""
     from balance.app.terminal import console
@@ -44,7 +45,7 @@ def check(
     path = find_yaml(file, robots or [])
     kind = kind_of(load_yaml_mapping(path))
     try:
-        told = _CHECKS[kind](path, parse_overrides(set_ or []), robots or [])
+        told = _CHECKS[kind](path, parse_overrides(set_ or []), robots or [], trust)
     except BalanceError as error:
         where = f"{path} (taken for {_TITLES[kind]})"
         text = str(error)
@@ -56,11 +57,20 @@ def check(
 
 def schema(
     kind: Annotated[Kind, typer.Argument(help="The kind of file.")] = "experiment",
+    law: Annotated[
+        str | None,
+        typer.Option("--law", metavar="NAME", help="With the keys of this law, or FILE.py:NAME."),
+    ] = None,
 ) -> None:
     """Print the JSON schema of a YAML file: of an experiment, a study or a robot."""
     import json
 
-    tree = models()[kind].model_json_schema()
+    from balance.config.experiment import full_schema
+
+    if law is not None and kind != "experiment":
+        raise ConfigError(f"--law is about an experiment, not about a file of kind '{kind}'")
+    model = full_schema(law) if kind == "experiment" else models()[kind]
+    tree = model.model_json_schema()
     properties = tree["properties"]
     if "experiment" in properties:  # a file may name one instead, and set keys on top of it
         properties["experiment"] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
@@ -120,57 +130,65 @@ def find_yaml(name: str, robots: Robots) -> Path:
     )
 
 
-def _check_experiment(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_experiment(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.config import load_config
+    from balance.config.user_code import shown_name
     from balance.studies.cells import look_up
 
-    config = load_config(path, overrides)
+    config = load_config(path, overrides, trust=trust)
+    tell_code(config.code)
     experiment = look_up(config, str(path), robots)
     impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
     return (
-        f"robot {experiment.robot.name}, law {config.controller.law}, "
+        f"robot {experiment.robot.name}, law {shown_name(config.controller.law)}, "
         f"{config.duration_s:g} s, {impulses}"
     )
 
 
-def _check_sweep(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_sweep(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.config.studies import SweepConfig, load_study
     from balance.studies.sweep import Sweep
 
-    study = Sweep(load_study(SweepConfig, path, overrides), path.stem, str(path), robots)
+    study = Sweep(load_study(SweepConfig, path, overrides, trust), path.stem, str(path), robots)
+    tell_code(study.definition.get("code"))
     return f"{len(study.design)} runs"
 
 
-def _check_envelope(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_envelope(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.config.studies import EnvelopeConfig, load_study
     from balance.studies.envelope import Envelope
 
-    study = Envelope(load_study(EnvelopeConfig, path, overrides), path.stem, str(path), robots)
+    study = Envelope(
+        load_study(EnvelopeConfig, path, overrides, trust), path.stem, str(path), robots
+    )
+    tell_code(study.definition.get("code"))
     return f"{len(study.searches)} limits to search"
 
 
-def _check_tuning(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_tuning(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.config.studies import load_study
     from balance.config.tuning import TuneConfig
     from balance.studies.tuning.study import Tuning
 
-    config = load_study(TuneConfig, path, overrides)
+    config = load_study(TuneConfig, path, overrides, trust)
     study = Tuning(config, path.stem, str(path), robots)
+    tell_code(study.definition.get("code"))
     return (
         f"{len(config.parameters)} parameters, {config.trials} trials of up to "
         f"{study.plan.usual_runs} runs"
     )
 
 
-def _check_comparison(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_comparison(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.config.compare import load_comparison
     from balance.studies.compare import Compare
 
-    study = Compare(load_comparison(path, overrides), path.stem, str(path), robots)
+    study = Compare(load_comparison(path, overrides, trust=trust), path.stem, str(path), robots)
+    tell_code(study.definition.get("code"))
     return f"{len(study.laws)} laws"
 
 
-def _check_robot(path: Path, overrides: Overrides, robots: Robots) -> str:
+def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.robots import load_robot
 
     if overrides:
@@ -182,7 +200,7 @@ def _check_robot(path: Path, overrides: Overrides, robots: Robots) -> str:
     )
 
 
-_CHECKS: dict[Kind, Callable[[Path, Overrides, Robots], str]] = {
+_CHECKS: dict[Kind, Callable[[Path, Overrides, Robots, bool], str]] = {
     "experiment": _check_experiment,
     "sweep": _check_sweep,
     "envelope": _check_envelope,

@@ -16,8 +16,10 @@ from balance.app.cli.options import (
     PdfOption,
     RobotsOption,
     SetOption,
+    TrustOption,
     about,
     claimed,
+    tell_code,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Run and draw again whenever the file is saved.")
     ] = False,
+    trust: TrustOption = False,
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
     from balance.app.terminal import console, progress_bar, result_table
@@ -58,9 +61,10 @@ def run(
         from balance.app.cli.watch import run_and_watch
 
         with claimed(out, f"{path.stem}-watched", RUN, overwrite) as output:
-            run_and_watch(path, parse_overrides(set_ or []), output, robots or [], pdf)
+            run_and_watch(path, parse_overrides(set_ or []), output, robots or [], pdf, trust)
         return
-    loaded = load_config(path, parse_overrides(set_ or []))
+    loaded = load_config(path, parse_overrides(set_ or []), trust=trust)
+    tell_code(loaded.code)
     with claimed(out, path.stem, RUN, overwrite) as output, _film(render, overwrite) as film:
         with about(path):
             experiment = Experiment(loaded, robots or [])

@@ -13,7 +13,9 @@ from balance.app.cli.options import (
     PdfOption,
     RobotsOption,
     SetOption,
+    TrustOption,
     claimed,
+    tell_code,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def explain(
     robots: RobotsOption = None,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Linearise the closed loop: modes, margins, critical gains, and what the push will do."""
     import json
@@ -48,7 +51,8 @@ def explain(
     from balance.recordings.outputs import EXPLANATION
 
     path = find_config(config)
-    loaded = load_config(path, parse_overrides(set_ or []))
+    loaded = load_config(path, parse_overrides(set_ or []), trust=trust)
+    tell_code(loaded.code)
     with claimed(out, f"{path.stem}-explained", EXPLANATION, overwrite) as output:
         with threadpool_limits(1):
             found = linear_explanation(loaded, robots or [])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from balance.app.cli.options import RobotsOption, SetOption
+from balance.app.cli.options import RobotsOption, SetOption, TrustOption, tell_code
 from balance.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def live(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     open_: OpenOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Open a page where you push the robot by hand."""
     _check_extra()
@@ -50,7 +51,8 @@ def live(
     from balance.config import find_config, load_config, parse_overrides
     from balance.experiment import Experiment
 
-    loaded = load_config(find_config(config), parse_overrides(set_ or []))
+    loaded = load_config(find_config(config), parse_overrides(set_ or []), trust=trust)
+    tell_code(loaded.code)
     Experiment(loaded, robots or [])  # whatever is wrong with it is said before a page opens
     server = open_server(host, port)
     lab = Lab(server, loaded, out, robots or [])

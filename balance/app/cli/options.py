@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,6 +29,10 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Re
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace an existing result of balance.")
 ]
+TrustOption = Annotated[
+    bool,
+    typer.Option("--trust", help="Run the code that the config of a result names: you read it."),
+]
 PdfOption = Annotated[bool, typer.Option("--pdf", help="Write vector figures (PDF) as well.")]
 
 
@@ -37,6 +41,15 @@ def claimed(out: Path | None, name: str, kind: Kind, overwrite: bool = False) ->
     from balance.recordings.outputs import Output, claim_free
 
     return claim_free(Path("results") / name, kind) if out is None else Output(out, kind, overwrite)
+
+
+def tell_code(code: Mapping[str, str] | None) -> None:
+    """Say which code of the user's own takes part."""
+    from balance.app.terminal import console
+    from balance.config.user_code import said
+
+    for line in said(code):
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, about
+from balance.app.cli.options import (
+    OutOption,
+    PdfOption,
+    RobotsOption,
+    SetOption,
+    TrustOption,
+    about,
+    tell_code,
+)
 from balance.errors import FileError
 
 if TYPE_CHECKING:
@@ -57,7 +65,8 @@ class StudyCommand:
 
     help: str
     make: Callable[..., Any]
-    """The study, from a file, dotted keys, the robots' folders and the ``options``."""
+    """The study, from a file, dotted keys, the robots' folders, whether code that a result names
+    may be run, and the ``options``."""
     takes_experiment: bool = False
     """Whether an experiment will do in the place of a study."""
     options: tuple[inspect.Parameter, ...] = ()
@@ -87,6 +96,7 @@ def _function(command: StudyCommand) -> Callable[..., None]:
         resume: ResumeOption = True,
         overwrite: OverwriteOption = False,
         pdf: PdfOption = False,
+        trust: TrustOption = False,
         **own: Any,
     ) -> None:
         from balance.app.terminal import console
@@ -97,10 +107,11 @@ def _function(command: StudyCommand) -> Callable[..., None]:
         path = find_study(config, command.takes_experiment)
         overrides = parse_overrides(set_ or [])
         with about(path):
-            study = command.make(path, overrides, robots or [], **own)
+            study = command.make(path, overrides, robots or [], trust, **own)
         folder = out or Path("results") / path.stem
         if folder.exists() and not (resume or overwrite):
             raise FileError(f"{folder} exists; leave --no-resume out to go on with the study in it")
+        tell_code(study.definition.get("code"))
         if overwrite and command.discard:
             command.discard(study, folder)
         run_study(
@@ -132,26 +143,28 @@ def _outcomes(study: Study, folder: Path) -> Iterator[str]:
     yield f"Written to {folder}: {files}"
 
 
-def _sweep(path: Path, overrides: Overrides, robots: Robots) -> Sweep:
+def _sweep(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> Sweep:
     from balance.config.studies import SweepConfig, load_study
     from balance.studies.sweep import Sweep
 
-    return Sweep(load_study(SweepConfig, path, overrides), path.stem, str(path), robots)
+    return Sweep(load_study(SweepConfig, path, overrides, trust), path.stem, str(path), robots)
 
 
-def _envelope(path: Path, overrides: Overrides, robots: Robots) -> Envelope:
+def _envelope(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> Envelope:
     from balance.config.studies import EnvelopeConfig, load_study
     from balance.studies.envelope import Envelope
 
-    return Envelope(load_study(EnvelopeConfig, path, overrides), path.stem, str(path), robots)
+    return Envelope(
+        load_study(EnvelopeConfig, path, overrides, trust), path.stem, str(path), robots
+    )
 
 
-def _tune(path: Path, overrides: Overrides, robots: Robots) -> Tuning:
+def _tune(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> Tuning:
     from balance.config.studies import load_study
     from balance.config.tuning import TuneConfig
     from balance.studies.tuning.study import Tuning
 
-    return Tuning(load_study(TuneConfig, path, overrides), path.stem, str(path), robots)
+    return Tuning(load_study(TuneConfig, path, overrides, trust), path.stem, str(path), robots)
 
 
 def _discard_trials(study: Tuning, folder: Path) -> None:
@@ -163,11 +176,13 @@ def _discard_trials(study: Tuning, folder: Path) -> None:
     study.discard()
 
 
-def _compare(path: Path, overrides: Overrides, robots: Robots, limits: bool) -> Compare:
+def _compare(
+    path: Path, overrides: Overrides, robots: Robots, trust: bool, limits: bool
+) -> Compare:
     from balance.config.compare import load_comparison
     from balance.studies.compare import Compare
 
-    return Compare(load_comparison(path, overrides, limits), path.stem, str(path), robots)
+    return Compare(load_comparison(path, overrides, limits, trust), path.stem, str(path), robots)
 
 
 def _comparison_table(study: Compare, folder: Path) -> Table:

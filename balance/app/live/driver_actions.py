@@ -8,7 +8,7 @@ import numpy as np
 import viser
 
 from balance.app.live.gain_terms import GainTerms
-from balance.app.live.messages import ChangeGains, Push
+from balance.app.live.messages import ChangeGains, ChangeKeys, Push
 from balance.app.live.panel_settings import PanelSettings
 from balance.config import BalancingLawConfig, PushConfig
 from balance.config.sections import push_config
@@ -90,6 +90,11 @@ class DriverActions:
         self.gains = terms
         self._lab.settings.set_gains(terms.gains())
         self._lab.send(ChangeGains(terms.gains()))
+
+    def set_key(self, key: str, value: float) -> None:
+        """Use another value of a key of the user's own law, likewise."""
+        self._lab.settings.set_law_keys({key: value})
+        self._lab.send(ChangeKeys({key: value}))
 
 
 class Gusts:

@@ -11,6 +11,7 @@ from balance.app.live.observer import Observer
 from balance.app.live.robot_view import RobotView
 from balance.app.live.server import open_server
 from balance.app.live.surroundings import LIGHT, Surroundings, Theme
+from balance.config.user_code import shown_name
 from balance.control.parts.setpoints import setpoint_path
 from balance.errors import FileError
 from balance.recordings.atomic_writes import write_atomically
@@ -48,7 +49,9 @@ def export_html(
         text = serializer.as_html(dark_mode=theme.dark)
     finally:
         server.stop()
-    return _write(path, _titled(text, f"{robot.name}: {recording.config.controller.law}"))
+    return _write(
+        path, _titled(text, f"{robot.name}: {shown_name(recording.config.controller.law)}")
+    )
 
 
 def frame_rows(recording: Recording) -> np.ndarray:
@@ -59,7 +62,7 @@ def frame_rows(recording: Recording) -> np.ndarray:
 
 
 def _titled(text: str, title: str) -> str:
-    safe = "".join(c for c in title if c.isalnum() or c in " :_-")
+    safe = "".join(c for c in title if c.isalnum() or c in " :._-")
     begin, end = text.find("<title>"), text.find("</title>")
     if begin < 0 or end < 0:
         return text

@@ -190,7 +190,8 @@ class Lab:
         self.settings.accept()
         self.actions.begin(self.running)
         self.scene.use(self.running.robot, self.running.path)
-        shown = f"live {self.running.robot.name}"
+        own = "" if self.actions.gains is not None else self.running.config.controller.law
+        shown = f"live {self.running.robot.name} {own}"
         if self.drivers.panel is None or shown != self._shown:  # else the open tab stays open
             self._shown = shown
             self.drivers.refresh()

@@ -35,6 +35,13 @@ class ChangeGains:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeKeys:
+    """Take over other values of a law's own keys without a jump in torque."""
+
+    keys: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """Hold the simulation, or let it go on."""
 
@@ -60,7 +67,7 @@ class Quit:
     """End the physics process."""
 
 
-Command = Start | Push | ChangeGains | Pause | Step | Speed | Quit
+Command = Start | Push | ChangeGains | ChangeKeys | Pause | Step | Speed | Quit
 
 
 @dataclass(frozen=True, slots=True)

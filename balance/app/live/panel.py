@@ -10,6 +10,7 @@ import viser
 
 from balance.app.live.controls import Controls, note
 from balance.app.live.gain_sliders import GainSliders
+from balance.app.live.key_sliders import KeySliders
 from balance.app.live.messages import Pause, Speed, Step
 from balance.app.live.push_tab import PushTab
 from balance.app.live.ranges import WORLD
@@ -73,7 +74,10 @@ class Panel:
 
     def _law_tab(self) -> None:
         self._controls.world_list("law", "Law")
-        GainSliders(self._lab, self._gui)
+        if self._lab.actions.gains is not None:
+            GainSliders(self._lab, self._gui)
+        else:
+            KeySliders(self._lab, self._gui)
 
     def _world_tab(self) -> None:
         for name, label in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,20 @@ import pinocchio as pin
 
 from balance.app.live.ranges import RANGES, WORLD
 from balance.config import (
+    ENGINES,
     LAWS,
     ExperimentConfig,
     GainsConfig,
+    PlantConfig,
     PushConfig,
     load_config,
 )
 from balance.config.experiment import parse_config
 from balance.config.laws import LawConfig
-from balance.config.sections import law_section, push_config, shared_keys
+from balance.config.sections import is_unread, law_section, push_config, shared_keys
 from balance.config.sensors import PRESETS
+from balance.config.trust import check_loaded
+from balance.config.user_code import shown_name
 from balance.errors import BalanceError, InputError
 from balance.robots import Robot, robot_files
 
@@ -47,6 +51,8 @@ class PanelSettings:
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self._robot_folders = robot_folders
+        self._own_law = config if config.controller.law not in LAWS.names() else None
+        self._own_engine = config if config.plant.engine not in ENGINES.names() else None
         known = config.robot in robot_files(robot_folders)
         self._given = None if known else config  # its robot is a file of its own
         self.numbers = {name: item.first for name, item in RANGES.items()}
@@ -67,7 +73,8 @@ class PanelSettings:
             self.numbers["mass_error"] = RANGES["mass_error"].clamp(percent)
         if config.sensors is not None:
             self.numbers["delay"] = RANGES["delay"].clamp(1e3 * config.sensors.delay_s)
-        self.paper_push: PushConfig = config.pushes[0] if config.pushes else PAPER_PUSH
+        given = bool(config.pushes) and not is_unread(config.pushes[0])
+        self.paper_push: PushConfig = config.pushes[0] if given else PAPER_PUSH
         self._touched: set[str] = set()
 
     @property
@@ -77,9 +84,12 @@ class PanelSettings:
         if importlib.util.find_spec("mujoco"):
             engines.append("mujoco")
         robots = sorted(robot_files(self._robot_folders))
+        own_law = [] if self._own_law is None else [shown_name(self._own_law.controller.law)]
+        if self._own_engine is not None:
+            engines.append(shown_name(self._own_engine.plant.engine))
         return {
             "robot": robots if self._given is None else [_robot_name(self._given), *robots],
-            "law": LAWS.names(),
+            "law": [*LAWS.names(), *own_law],
             "engine": engines,
             "contact": ["hard", "soft", "welded"],
             "state": ["true", "estimated"],
@@ -87,7 +97,7 @@ class PanelSettings:
 
     def chosen(self, name: str) -> str:
         """What is chosen from a list."""
-        return _robot_name(self.base) if name == "robot" else str(getattr(self, name))
+        return _robot_name(self.base) if name == "robot" else shown_name(str(getattr(self, name)))
 
     def accept(self) -> None:
         """The choices made a session; remember them."""
@@ -107,8 +117,12 @@ class PanelSettings:
 
     def set_gains(self, gains: GainsConfig) -> None:
         """Other gains, for good."""
-        self.base = _with_gains(self.base, gains)
-        self._accepted[0]["base"] = _with_gains(self._accepted[0]["base"], gains)
+        self.set_law_keys({"gains": gains})
+
+    def set_law_keys(self, keys: Mapping[str, Any]) -> None:
+        """Other values of the law's own keys, for good."""
+        self.base = _with_keys(self.base, keys)
+        self._accepted[0]["base"] = _with_keys(self._accepted[0]["base"], keys)
 
     def set(self, name: str, value: object) -> float:
         """A number from a slider, clamped."""
@@ -126,9 +140,28 @@ class PanelSettings:
             self.load(self._given)
         elif name == "robot":
             self.load(config_for(str(value), self.base, self._robot_folders))
+        elif name == "law":
+            self._choose_law(str(value))
+        elif name == "engine" and value not in ENGINES.names():
+            assert self._own_engine is not None
+            self.engine = self._own_engine.plant.engine
         else:
             setattr(self, name, value)
             self._touched.add(name)
+
+    def _choose_law(self, name: str) -> None:
+        """A law; one of the user's own comes with the keys of his file."""
+        own = self._own_law
+        if name not in LAWS.names():
+            assert own is not None
+            self.law = own.controller.law
+            if self.base.controller.law != self.law:
+                self.base = self.base.model_copy(update={"controller": own.controller})
+            return
+        self.law = name
+        if own is not None and self.base.controller.law == own.controller.law:
+            # The sliders of another law must find keys of that law.
+            self.base = parse_config(self._with_law(), "the panel")
 
     def choose_body(self, robot: Robot, body: object) -> None:
         """Which body is pushed."""
@@ -143,12 +176,16 @@ class PanelSettings:
 
     def config(self) -> ExperimentConfig:
         """The experiment as chosen; what was not touched stays as the file has it."""
-        tree: dict[str, Any] = self.base.model_dump(mode="json", exclude_none=True)
-        plant, law = tree["plant"], tree["controller"]
+        check_loaded(self.base)  # a page never loads the code of a result
+        tree = self._with_law()
+        if self.engine != self.base.plant.engine:
+            given = self.base if self._own_engine is None else self._own_engine
+            keys = given.plant.model_dump(mode="json", exclude_none=True)
+            own = self.engine not in ENGINES.names()
+            shared = {k: v for k, v in tree["plant"].items() if k in PlantConfig.model_fields}
+            tree["plant"] = (keys if own else {}) | shared
+        plant = tree["plant"]
         plant["engine"], plant["contact"] = self.engine, self.contact
-        if self.law != law["law"]:
-            kept = _kept_keys(self.base.controller, self.law)
-            tree["controller"] = {"law": self.law} | {key: law[key] for key in kept if key in law}
         if "friction" in self._touched:
             plant["friction"] = self.numbers["friction"]
         if "mass_error" in self._touched:
@@ -167,6 +204,15 @@ class PanelSettings:
         else:
             tree.pop("state", None)
         return parse_config(tree, "the panel")
+
+    def _with_law(self) -> dict[str, Any]:
+        """The experiment under the chosen law, as a tree."""
+        tree: dict[str, Any] = self.base.model_dump(mode="json", exclude_none=True)
+        law = tree["controller"]
+        if self.law != law["law"]:
+            kept = _kept_keys(self.base.controller, self.law)
+            tree["controller"] = {"law": self.law} | {key: law[key] for key in kept if key in law}
+        return tree
 
     def push(self, robot: Robot, direction: Sequence[float]) -> PushConfig:
         """A push by hand."""
@@ -203,8 +249,9 @@ def _robot_name(config: ExperimentConfig) -> str:
     return Path(config.robot).name
 
 
-def _with_gains(config: ExperimentConfig, gains: GainsConfig) -> ExperimentConfig:
-    law = config.controller.model_copy(update={"gains": gains})
+def _with_keys(config: ExperimentConfig, keys: Mapping[str, Any]) -> ExperimentConfig:
+    known = {key: x for key, x in keys.items() if key in type(config.controller).model_fields}
+    law = config.controller.model_copy(update=known)
     return config.model_copy(update={"controller": law})
 
 

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from balance.app.live.messages import (
     Changed,
     ChangeGains,
+    ChangeKeys,
     Command,
     Conflict,
     Ended,
@@ -94,7 +95,7 @@ class Physics:
                     self._steps += command.periods
                 case Speed():
                     self._speed = command.factor
-                case Push() | ChangeGains():
+                case Push() | ChangeGains() | ChangeKeys():
                     self._change(command)
         except BalanceError as error:
             self._tell(Refused(str(error), isinstance(command, Start)))
@@ -118,12 +119,14 @@ class Physics:
         if self._shared is not None:
             self._shared.path.unlink(missing_ok=True)
 
-    def _change(self, command: Push | ChangeGains) -> None:
+    def _change(self, command: Push | ChangeGains | ChangeKeys) -> None:
         if self._session is None or self._shared is None or self._ended:
             return
         if isinstance(command, Push):
             self._session.push(command.item, self._shared.log)
             self._tell(Changed(self._session.config))
+        elif isinstance(command, ChangeKeys):
+            self._session.change_keys(command.keys)
         else:
             self._session.change_gains(command.gains)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from balance.config.user_code import shown_name
 from balance.errors import ResultError
 from balance.recordings.recording import Recording
 
@@ -35,7 +36,7 @@ class Replay:
         """Label and value of what the status window shows."""
         return [
             ("replay", self.folder.name),
-            ("law", self.recording.config.controller.law),
+            ("law", shown_name(self.recording.config.controller.law)),
             ("time", f"{self.time:.2f} s"),
             ("of", f"{self.duration:.2f} s"),
         ]

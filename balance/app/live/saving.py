@@ -213,7 +213,10 @@ class SaveTab:
 
     def show_saved(self, what: str, place: str) -> None:
         """Say where something was written, and how to use it from where the lab was started."""
-        command = {"Config": f"balance run {place}", "Run": f"balance replay {place}"}.get(what)
+        running = self._controls.lab.running
+        trust = " --trust" if running is not None and running.config.code else ""
+        commands = {"Config": f"balance run {place}{trust}", "Run": f"balance replay {place}"}
+        command = commands.get(what)
         text = f"<b>{html.escape(what)}</b>: {html.escape(place)}"
         if command and Path(place).exists():
             text += f"<br><code>{html.escape(command)}</code>"

@@ -7,7 +7,7 @@ at the end, simulated from the start, goes through the very same states.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
@@ -46,7 +46,7 @@ class Session:
         self.config = session_config(config)
         self._gains: GainSchedule
         self.experiment = Experiment(self.config, robot_folders, make_law=self._make_law)
-        self._pending: GainsConfig | None = None
+        self._pending: GainsConfig | dict[str, float] | None = None
         self._settled_at = 0.0
 
     def _make_law(self, config: ExperimentConfig, robot: Robot) -> Controller:
@@ -72,6 +72,13 @@ class Session:
         """Use other gains from the next control period on, or once the last change is complete."""
         self._pending = gains
 
+    def change_keys(self, keys: Mapping[str, float]) -> None:
+        """Use other values of the law's own keys, likewise; ones that it refuses are an error."""
+        waiting = self._pending if isinstance(self._pending, dict) else {}
+        wanted = {**waiting, **keys}
+        self._gains.check(GainChangeConfig(time_s=0.0, set=wanted))
+        self._pending = wanted
+
     def _now(self, log: Log) -> float:
         # The product that marks the beginning of a simulation step, to the last bit: otherwise a
         # push might begin a rounding error before it, and the repetition would feel it.
@@ -79,7 +86,10 @@ class Session:
 
     def _begin_change(self, now: float) -> None:
         assert self._pending is not None
-        change = GainChangeConfig(time_s=now, blend_s=BLEND_S, gains=self._pending)
+        if isinstance(self._pending, dict):
+            change = GainChangeConfig(time_s=now, blend_s=BLEND_S, set=self._pending)
+        else:
+            change = GainChangeConfig(time_s=now, blend_s=BLEND_S, gains=self._pending)
         self._pending = None
         # One period more than the blend, so that no rounding makes two of them overlap.
         self._settled_at = now + BLEND_S + self.config.control_period_s

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import BalancingLawConfig, ExperimentConfig
-from balance.config.user_code import told
+from balance.config.user_code import FOREIGN, told
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.qp import make_solver
@@ -25,78 +24,105 @@ class ForeignLaw(BalancingLaw):
     """Anything with a ``step(q, v, t)`` that returns joint torques or a :class:`ControlOutput`.
 
     An exception, a wrong shape or a torque that is not finite is answered by the fallback of our
-    own laws, with the status ``LAW_FAILED`` and a sentence that names the law.
+    own laws, with the status ``LAW_FAILED`` and a sentence that names the law.  A law that does not
+    tell which contact wrenches it counts on has NaN there.
     """
 
     failure = ControlStatus.LAW_FAILED
 
-    def __init__(
-        self, make: Callable[[ExperimentConfig, Robot], Any], config: ExperimentConfig, robot: Robot
-    ) -> None:
-        self.name = getattr(make, "__name__", type(make).__name__)
-        frame = BalancingLawConfig(law=config.controller.law, contacts=config.controller.contacts)
+    def __init__(self, law: Any, config: ExperimentConfig, robot: Robot) -> None:
+        """``law`` is made already; :func:`made` makes one from its class."""
+        self.law, self.name = law, type(law).__name__
+        section = config.controller
+        frame = BalancingLawConfig(law=section.law, contacts=section.contacts)
         super().__init__(frame, robot, make_solver(frame.qp.solver))
         self._shape, self._contacts = (robot.model.nv - 6,), (len(robot.soles), 6)
         self._limits = robot.effort_limits
         self._failure = ""
-        try:
-            self.law = make(config, robot)
-        except BalanceError:
-            raise
-        except Exception as error:  # noqa: BLE001
-            raise ConfigError(
-                f"controller.law = '{config.controller.law}': {self.name} cannot be made: "
-                f"{told(error)}"
-            ) from None
+        self._constraints = tuple(map(str, getattr(law, "constraint_names", ())))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """What the law says of itself, if it does."""
-        return tuple(getattr(self.law, "constraint_names", ()))
+        return self._constraints
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer, checked and within the torque limits; None if it has none."""
         # Copies: what a stranger writes into his arguments must not change the robot.
         try:
             answer = self.law.step(q.copy(), v.copy(), t)
-        except Exception as error:  # noqa: BLE001
-            fault = f"step raised {told(error)}"
-        else:
-            output = answer if isinstance(answer, ControlOutput) else self._plain(answer)
-            fault = self._fault(output, answer)
-            if output is not None and not fault:
-                return self._within_limits(output)
-        self._failure = f"{self.name}.{fault}; it must return {self._shape[0]} joint torques in N m"
-        return None
-
-    def _plain(self, answer: object) -> ControlOutput | None:
-        """Bare torques as an output; the wrenches that the law counts on are not known."""
-        try:
-            torques = np.array(answer, dtype=float)
-        except (TypeError, ValueError):
+        except FOREIGN as error:
+            self._failure = f"{self.name}.step raised {told(error, self.law)}"
             return None
-        none = np.empty(0, dtype=np.intp)
-        unknown = np.full(self._contacts, np.nan)
-        return ControlOutput(torques, unknown, ControlStatus.OK, none, np.zeros(6))
+        try:
+            return self._within_limits(self._checked_answer(answer))
+        except (TypeError, ValueError) as error:
+            self._failure = (
+                f"{self.name}.step returned {error}; it must return {self._shape[0]} joint torques "
+                "in N m, or a ControlOutput"
+            )
+            return None
 
-    def _fault(self, output: ControlOutput | None, answer: object) -> str:
-        """What is wrong with an answer; empty if nothing is."""
-        if output is None:
-            return f"step returned a {type(answer).__name__}"
-        if np.shape(output.torques) != self._shape:
-            return f"step returned torques of shape {np.shape(output.torques)}"
-        if not np.isfinite(output.torques).all():
-            return "step returned torques that are not finite"
-        if np.shape(output.wrenches) != self._contacts:
-            return f"step returned wrenches of shape {np.shape(output.wrenches)}"
-        return ""
+    def _checked_answer(self, answer: object) -> ControlOutput:
+        """The answer as an output of the right shape; a ValueError says what it is instead."""
+        if not isinstance(answer, ControlOutput):
+            torques = _numbers(answer, self._shape, "torques")
+            none = np.empty(0, dtype=np.intp)
+            unknown = np.full(self._contacts, np.nan)
+            return ControlOutput(torques, unknown, ControlStatus.OK, none, np.zeros(6))
+        wrenches = _numbers(answer.wrenches, self._contacts, "wrenches", finite=False)
+        active = np.asarray(answer.active, dtype=np.intp).ravel()
+        if active.size and not 0 <= active.min() <= active.max() < len(self._constraints):
+            raise ValueError(
+                f"active constraints {active.tolist()}, of {len(self._constraints)} that its "
+                "constraint_names name"
+            )
+        return ControlOutput(
+            _numbers(answer.torques, self._shape, "torques"),
+            wrenches,
+            ControlStatus(answer.status),
+            # Cones are for wrenches that are known.
+            active if np.isfinite(wrenches).all() else active[:0],
+            _numbers(answer.residual, (6,), "residual"),
+            str(answer.conflict),
+        )
 
     def _within_limits(self, output: ControlOutput) -> ControlOutput:
-        torques = np.asarray(output.torques, dtype=float)
-        cut = np.clip(torques, -self._limits, self._limits)
-        limited = ControlStatus.TORQUE_LIMITED if (cut != torques).any() else ControlStatus.OK
-        return replace(output, torques=cut, status=output.status | limited)
+        cut = np.clip(output.torques, -self._limits, self._limits)
+        if (cut != output.torques).any():
+            output.status |= ControlStatus.TORQUE_LIMITED
+        output.torques = cut
+        return output
 
     def conflict(self, q: Array, v: Array) -> str:
         """What the law did wrong at the last state."""
         return self._failure
+
+
+def made(make: Callable[..., Any], config: ExperimentConfig, robot: Robot) -> Any:
+    """A law from its class; one sentence if that does not work."""
+    name = getattr(make, "__name__", type(make).__name__)
+    try:
+        return make(config, robot)
+    except BalanceError:
+        raise
+    except FOREIGN as error:
+        raise ConfigError(
+            f"controller.law = '{config.controller.law}': {name} cannot be made: "
+            f"{told(error, make)}"
+        ) from None
+
+
+def _numbers(value: object, shape: tuple[int, ...], what: str, finite: bool = True) -> Array:
+    """A copy of ``value`` as numbers; a ValueError says what is wrong with it."""
+    try:
+        numbers = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = None
+    if value is None or numbers is None:
+        raise ValueError(f"{what} of type {type(value).__name__}") from None
+    if numbers.shape != shape:
+        raise ValueError(f"{what} of shape {numbers.shape}")
+    if finite and not np.isfinite(numbers).all():
+        raise ValueError(f"{what} that are not finite")
+    return numbers

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from balance.config import ExperimentConfig, GainChangeConfig, LawConfig
 from balance.control.parts.output import Controller, ControlOutput
+from balance.errors import BalanceError, ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -43,6 +45,15 @@ class GainSchedule:
         """Plan a change after all others."""
         self._waiting.append(change)
 
+    def check(self, change: GainChangeConfig) -> None:
+        """Raise if the law refuses a change."""
+        try:
+            self._made(self._law.changed(change))
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            key = ".".join(map(str, problem["loc"]))
+            raise ConfigError(f"'{key}' = {problem['input']!r}: {problem['msg']}") from None
+
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration, velocity and time."""
         output = self._current.step(q, v, t)
@@ -51,7 +62,7 @@ class GainSchedule:
         change = self._waiting[0]
         if self._next is None:
             self._law = self._law.changed(change)
-            self._next = self._made(self._law)
+            self._next = self._made_now(change)
         new = self._next.step(q, v, t)
         s = min((t - change.time_s) / change.blend_s, 1.0)
         if s >= 1.0:
@@ -67,6 +78,14 @@ class GainSchedule:
             output.residual + share * (new.residual - output.residual),
             output.conflict or new.conflict,
         )
+
+    def _made_now(self, change: GainChangeConfig) -> Controller:
+        """The next law; one that cannot be made ends the run, and what was simulated is kept."""
+        try:
+            return self._made(self._law)
+        except BalanceError as error:
+            text = f"the change of gains at {change.time_s:g} s cannot be made: {error}"
+            raise RuntimeError(text) from None
 
     def _made(self, law: LawConfig) -> Controller:
         return self._make(self._config.model_copy(update={"controller": law}), self._robot)

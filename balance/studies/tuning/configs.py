@@ -41,7 +41,8 @@ def config_text(study: Tuning, trial: Any, kind: str) -> str:
     tree: dict[str, Any] = json.loads(json.dumps(study.config.experiment))
     for key, value in study.keys_of(trial.params).items():
         set_key(tree, key, value)
-    parse_config(tree, f"trial {trial.number}")
+    code = parse_config(tree, f"trial {trial.number}").code
+    tree |= {"code": code} if code else {}
     return _comment(study, trial, kind) + dump_yaml(tree)
 
 

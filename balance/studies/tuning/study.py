@@ -17,7 +17,7 @@ from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.recordings.size import check_study_size
 from balance.robots.stance import robot_of
-from balance.studies.cells import look_up
+from balance.studies.cells import code_key, look_up
 from balance.studies.columns import check_metrics
 from balance.studies.directions import headings
 from balance.studies.store import Row, StudyFolder
@@ -63,11 +63,14 @@ class Tuning:
         self.robot = robot_of(base, robots)
         self.plan = Plan(config, self.robot, source)
         check_study_size(config.trials * len(self.plan.faced), 0, base, self.robot)
+        self.code = dict(base.code or {})
         problems = Problems(source)
         for case in (*config.pushes, *config.validation.pushes):
             where = f"{source}: push '{case.name}'"
             with problems.at(where):
-                look_up(parse_config(config.experiment, where, case.set), where, robots)
+                faced = parse_config(config.experiment, where, case.set)
+                self.code |= faced.code or {}
+                look_up(faced, where, robots)
         with problems.at(source):
             metrics = [one.metric for one in (*config.objectives, *config.bounds)]
             check_metrics(metrics, base, source, [SETTLING, *STUDY_GOALS])
@@ -85,7 +88,7 @@ class Tuning:
     def definition(self) -> dict[str, Any]:
         """What makes two studies the same; where its trials are stored does not."""
         config = self.config.model_dump(mode="json", exclude={"description", "storage"})
-        return {**config, "robots": list(self.robots)}
+        return {**config, "robots": list(self.robots)} | code_key(self.code)
 
     @property
     def study_name(self) -> str:
