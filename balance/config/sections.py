@@ -17,7 +17,7 @@ from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.quantity import Quantity, as_quantity
 from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES, Found, Registry
-from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference, shown_name
+from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference
 from balance.errors import ConfigError
 
 B = TypeVar("B", bound=BaseModel)
@@ -239,7 +239,8 @@ def _joined(name: str, tag: str, own: type[Any] | None, base: type[Any]) -> type
         bases: tuple[type[Any], ...] = (base,)
     else:
         bases = (own,) if issubclass(own, base) else (own, base)
-    title = shown_name(name).rpartition(":")[2].title().replace("_", "") + tag.title() + "Config"
+    words = name.rpartition(":")[2].split("_")
+    title = "".join(word[:1].upper() + word[1:] for word in (*words, tag, "config"))
     fields: dict[str, Any] = {tag: (Literal[name], ...)}
     joined = create_model(title, __base__=bases, **fields)
     return _sent_as(joined, _blank, tag, name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +236,33 @@ def test_the_live_page_offers_it_by_its_short_name_and_nothing_that_is_typed(
     with pytest.raises(ConfigError, match="trust"):
         replayed.config()
     assert (folder / "loads").read_text() == before
+
+
+def test_the_lab_runs_it_with_a_slider_for_each_of_its_numbers(folder: Path) -> None:
+    pytest.importorskip("viser")
+    from balance.app.live.key_sliders import KeySliders
+    from balance.app.live.lab import Lab
+    from balance.app.live.server import open_server
+
+    server = open_server("127.0.0.1", 0)
+    lab = Lab(server, balance.load_config(folder / "mine.yaml"), folder)
+
+    def ticks_until(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + 60.0
+        while not condition():
+            assert time.monotonic() < end, lab.alarm or "it did not happen"
+            lab.tick()
+            time.sleep(0.01)
+
+    try:
+        ticks_until(lambda: lab.running is not None and lab.running.shared.rows > 5)
+        running = lab.running
+        assert running is not None and lab.hands.gains is None
+        KeySliders(lab, server.gui)
+        lab.hands.set_key("kp", 70.0)
+        ticks_until(lambda: bool(running.config.controller.gain_changes))
+        assert running.config.controller.gain_changes[0].set == {"kp": 70.0}
+        assert lab.desk.config().controller.kp == 70.0  # type: ignore[attr-defined]
+    finally:
+        lab.close()
+        server.stop()

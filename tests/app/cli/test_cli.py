@@ -184,7 +184,8 @@ def test_schema_is_json_that_names_the_laws(
     assert balance(monkeypatch, "schema") == 0
     schema = json.loads(capsys.readouterr().out)
     assert "controller" in schema["properties"]
-    assert "MomentumLaw" in schema["$defs"]
+    assert "gains" in schema["$defs"]["MomentumLawConfig"]["properties"]
+    assert "energy_J" in schema["$defs"]["PendulumTypeConfig"]["properties"]
 
 
 def test_robots_lists_every_robot(

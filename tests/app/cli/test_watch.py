@@ -61,3 +61,11 @@ def test_a_folder_in_the_way_is_not_replaced(file: Path, tmp_path: Path) -> None
     )
     assert result.exit_code != 0
     assert "is not a result of balance" in str(result.exception)
+
+
+def test_files_of_code_that_the_config_names_are_watched_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("controller: {law: my_laws.py:Mine}\npushes: [{type: sub/p.py:P}]\n")
+    assert watch._watched(path) == [path, tmp_path / "my_laws.py", tmp_path / "sub" / "p.py"]
+    path.write_text("controller: [")
+    assert watch._watched(path) == [path]
