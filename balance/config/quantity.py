@@ -24,6 +24,7 @@ from balance.errors import ConfigError
 Better = Literal["lower", "higher"]
 NONE = "–"
 OWN = "own"
+UNTOLD_DIGITS = 4  # of a number of which nobody knows how large it is
 _KEY = re.compile(r"[A-Za-z]\w{0,59}")
 
 
@@ -201,7 +202,8 @@ def _described(target: Any, where: str) -> Quantity:
     text = str(getattr(target, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
     label = getattr(target, "label", None) or str(key).replace("_", " ")
     names = ("unit", "digits", "scale", "better")
-    more = {name: getattr(target, name) for name in names if hasattr(target, name)}
+    more: dict[str, Any] = {"digits": UNTOLD_DIGITS}
+    more |= {name: getattr(target, name) for name in names if hasattr(target, name)}
     return Quantity(key=str(key), label=label, text=text, compute=compute, **more)
 
 

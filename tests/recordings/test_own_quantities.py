@@ -106,6 +106,7 @@ def test_their_values_stand_in_the_summary_and_in_the_terminal(recording: Record
     assert summary["path"] == pytest.approx(length, rel=1e-12)
     assert summary["plain"] == 400.0 and summary["height_m"] == recording.q[-1, 2]
     assert re.search(rf"base, path \[mm\] +│ +{1e3 * length:.1f} ", shown(recording))
+    assert re.search(r"plain +│ +400\.0000 ", shown(recording))
     assert re.search(r"base, height \[m\] +│ +0\.\d\d\d ", shown(recording))
 
 
