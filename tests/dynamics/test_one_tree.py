@@ -171,7 +171,7 @@ EITHER_BASE: dict[str, Call] = {
 ONE_ROBOT = GUARDED | EITHER_BASE
 
 # APART and IN_A_CHART are right for any number of trees: test_second_tree.py compares the former
-# with robot and box apart, test_gauss_principle.py the latter with Pinocchio for robot and box.
+# with robot and box apart, test_gauss_objects.py the latter with Pinocchio for robot and box.
 # These work on what a guarded function has made.
 BEHIND_A_GUARD = {
     "locked_inertia",

@@ -103,3 +103,16 @@ def random_contacts(sample: Sample, count: int = 4) -> list[PointForce]:
 
 def relative_error(value: Array, reference: Array) -> float:
     return float(np.linalg.norm(value - reference) / np.linalg.norm(reference))
+
+
+def aba(sample: Sample, effort: Array, contacts: list[PointForce]) -> Array:
+    """Pinocchio's acceleration under generalised forces (nv,) and contact forces."""
+    model, data = sample.model, sample.model.createData()
+    pin.framesForwardKinematics(model, data, sample.q_pin)
+    external = [pin.Force.Zero() for _ in range(model.njoints)]
+    for contact in contacts:
+        index = model.getFrameId(contact.frame)
+        point, force = data.oMf[index].act(np.asarray(contact.point)), np.asarray(contact.force)
+        joint = model.frames[index].parentJoint
+        external[joint] += data.oMi[joint].actInv(pin.Force(force, np.cross(point, force)))
+    return np.array(pin.aba(model, data, sample.q_pin, sample.v_pin, effort, external))
