@@ -13,7 +13,7 @@ import balance
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
-SHOWN = ("my_laws.py", "joint_pd.yaml", "my_pushes.py", "my_engines.py")
+SHOWN = ("my_laws.py", "joint_pd.yaml", "my_pushes.py", "my_quantities.py", "my_engines.py")
 MOST_LINES = 40
 
 
@@ -37,6 +37,13 @@ def test_a_script_runs(script: str, told: str) -> None:
     command = [sys.executable, str(EXAMPLES / script)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert re.search(told, done.stdout)
+
+
+def test_the_quantity_stands_in_the_summary() -> None:
+    names = {"quantities": [f"{EXAMPLES / 'my_quantities.py'}:sway"], "duration_s": 0.8}
+    recording = balance.run("toro_push", overrides=names)
+    expected = recording.com_error[:, 1].max() - recording.com_error[:, 1].min()
+    assert recording.summary()["sway"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_joint_springs_recover_from_their_push() -> None:

@@ -38,6 +38,7 @@ def test_beside_the_folders_there_are_only_tests_of_the_whole() -> None:
     assert {path.stem for path in TESTS.glob("*.py")} <= allowed | {
         "test_equations_page",
         "test_notes_page",
+        "test_examples",
     }
 
 

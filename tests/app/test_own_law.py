@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from tests.live_samples import Scratch
+from live_samples import Scratch
 
 import balance
 from balance.app.cli import app

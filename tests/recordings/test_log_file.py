@@ -21,7 +21,7 @@ from balance.recordings.results import load_recording, save_recording
 
 @pytest.fixture(scope="module")
 def recording() -> Recording:
-    return run(load_config("toro_push", {"duration_s": 0.6}))
+    return run(load_config("toro_push", {"duration_s": 0.8}))
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_more_bytes_than_rows_can_need_are_refused(
 ) -> None:
     monkeypatch.setattr(log_file, "COLUMN_BYTES", 0)
     monkeypatch.setattr(log_file, "VALUE_BYTES", 4)
-    with pytest.raises(ResultError, match="more than its 600 rows can need"):
+    with pytest.raises(ResultError, match="more than its 800 rows can need"):
         load_recording(log.parent)
 
 

@@ -114,10 +114,16 @@ def test_their_values_stand_in_the_summary_and_in_the_terminal(recording: Record
     ("key", "note"),
     [
         ("never", None),
-        ("broken", "'broken' failed: ValueError, line 21: negative dimensions are not allowed"),
+        (
+            "broken",
+            "'broken' failed: ValueError in mine.py, line 21: negative dimensions are not allowed",
+        ),
         ("words", "'words' gave a str, not a number"),
         ("infinite", "'infinite' gave inf, not a finite number"),
-        ("thief", "'thief' failed: ValueError, line 30: assignment destination is read-only"),
+        (
+            "thief",
+            "'thief' failed: ValueError in mine.py, line 30: assignment destination is read-only",
+        ),
         ("interrupted", "'interrupted' was interrupted by the user"),
     ],
 )
@@ -181,7 +187,7 @@ def test_they_are_metrics_of_studies(folder: Path) -> None:
     task = Task("0", config.model_dump(mode="json", exclude_none=True), "cell 0", 60.0)
     row = execute(task).columns
     assert row["outcome"] == "recovered" and row["path"] > 0.0 and row["path_note"] is None
-    assert row["broken"] is None and "ValueError, line 21" in row["broken_note"]
+    assert row["broken"] is None and "ValueError in mine.py, line 21" in row["broken_note"]
 
 
 def test_a_comparison_has_a_line_for_each(recording: Recording) -> None:
@@ -211,7 +217,7 @@ def test_bad_input_is_one_sentence(folder: Path, names: list[str], told: list[st
     ("value", "told"),
     [
         (["missing.py:sway"], "missing.py does not exist"),
-        (["sway"], "unknown quantity 'sway'"),
+        (["sway"], "'quantities.0' = 'sway' is unknown"),
         (["peak_com_error_m"], "is one of ours: every summary has it"),
         ([3], "quantities.0"),
     ],

@@ -17,7 +17,7 @@ import json
 from balance.config import load_config
 from balance.experiment import run
 from balance.recordings.provenance import provenance
-run(load_config("toro_push", {"duration_s": 0.06, "pushes": [], "reference": None,
+run(load_config("toro_push", {"duration_s": 0.25, "pushes": [], "reference": None,
                               "plant.engine": "%s"}))
 print(json.dumps(provenance()))
 """

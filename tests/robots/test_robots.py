@@ -15,7 +15,7 @@ import yaml
 from balance.errors import BalanceError, ConfigError, FileError, FrameError, RobotError
 from balance.robots import Robot, load_robot, robot_files
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent / "data"
 TORO = Path(__file__).parents[2] / "robots" / "toro"
 LEVEL = 1e-6  # m, rad
 WRISTS = {"left_wrist": 0.3, "right_wrist": 0.3}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import PlantConfig
+from balance.config import ENGINES, PlantConfig
 from balance.errors import FileError, MissingExtraError
 from balance.robots import Robot
 from balance.simulation.plants import make_plant
@@ -141,6 +141,7 @@ def test_missing_engine_is_named_with_its_extra(
     toro: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
+    monkeypatch.setattr(ENGINES, "_found", {})  # what was found before is remembered
     for name in ("mujoco_plant", "mujoco_contacts", "mujoco_model"):
         monkeypatch.delitem(sys.modules, f"balance.simulation.plants.{name}", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'pin-balance\[mujoco\]'"):
