@@ -134,7 +134,7 @@ def _first_line(module: str, attribute: str) -> str:
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == attribute:
             documented = node
-    return (ast.get_docstring(documented) or "").partition("\n")[0].rstrip(".")
+    return (ast.get_docstring(documented) or "").partition("\n")[0].rstrip(".:")
 
 
 def _laws() -> Ours:
