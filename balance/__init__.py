@@ -23,6 +23,10 @@ _HOME = {
     "save_recording": "balance.recordings.results",
     "make_controller": "balance.control",
     "ControlOutput": "balance.control",
+    "ControlStatus": "balance.control",
+    "Controller": "balance.control",
+    "Plant": "balance.simulation.plants",
+    "ankle_limit": "balance.recordings.metrics",
     "decoupled_dynamics": "balance.dynamics.decoupled",
     "DecoupledDynamics": "balance.dynamics.decoupled",
     "change_base": "balance.dynamics.base_frame",
@@ -38,16 +42,18 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from balance.config import ExperimentConfig, load_config
     from balance.config.quantity import quantity
-    from balance.control import ControlOutput, make_controller
+    from balance.control import Controller, ControlOutput, ControlStatus, make_controller
     from balance.dynamics.base_frame import BaseChange, change_base
     from balance.dynamics.centroidal_frame import centroidal_frame
     from balance.dynamics.curvature import curvature
     from balance.dynamics.decoupled import DecoupledDynamics, decoupled_dynamics
     from balance.dynamics.gauss import GaussDynamics, gauss_dynamics
     from balance.experiment import Experiment, run
+    from balance.recordings.metrics import ankle_limit
     from balance.recordings.recording import Recording
     from balance.recordings.results import load_recording, save_recording
     from balance.robots import Robot, load_robot
+    from balance.simulation.plants import Plant
 
 
 def __getattr__(name: str) -> Any:
