@@ -92,11 +92,16 @@ def load_reference(reference: str, kind: str, key: str) -> tuple[Any, UserCode]:
         code = UserCode(reference, file, _hash(file) if file.is_file() else "")
     attribute = found["attribute"]
     if not hasattr(module, attribute):
-        classes = [name for name, item in vars(module).items() if isinstance(item, type)]
+        classes = [name for name, item in vars(module).items() if _defined_in(module, item)]
         raise ConfigError(
             f"{where}: {file.name} has no '{attribute}'{known_names(attribute, classes)}"
         )
     return getattr(module, attribute), code
+
+
+def _defined_in(module: ModuleType, item: object) -> bool:
+    """Whether ``item`` is a class of the module itself, none that it imports."""
+    return isinstance(item, type) and item.__module__ == module.__name__
 
 
 def _hash(file: Path) -> str:
