@@ -1,4 +1,4 @@
-"""Everything that can be added is found by its name: laws, pushes, engines, quantities, protocols.
+"""Everything that can be added is found by its name: laws, pushes, engines and quantities.
 
 A name is one of ours, one that an installed package declares as an entry point, or says where the
 code is: ``my_laws.py:JointPD`` for a file, ``my_package.laws:JointPD`` for a module.  Names are
