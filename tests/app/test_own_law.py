@@ -257,12 +257,12 @@ def test_the_lab_runs_it_with_a_slider_for_each_of_its_numbers(folder: Path) -> 
     try:
         ticks_until(lambda: lab.running is not None and lab.running.shared.rows > 5)
         running = lab.running
-        assert running is not None and lab.hands.gains is None
+        assert running is not None and lab.actions.gains is None
         KeySliders(lab, server.gui)
-        lab.hands.set_key("kp", 70.0)
+        lab.actions.set_key("kp", 70.0)
         ticks_until(lambda: bool(running.config.controller.gain_changes))
         assert running.config.controller.gain_changes[0].set == {"kp": 70.0}
-        assert lab.desk.config().controller.kp == 70.0  # type: ignore[attr-defined]
+        assert lab.settings.config().controller.kp == 70.0  # type: ignore[attr-defined]
     finally:
         lab.close()
         server.stop()
