@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 from balance.errors import InputError
@@ -146,6 +145,8 @@ def _transmitted(points: Array) -> list[int]:
 
 def _inner_radius(points: Array) -> float:
     """Radius (m) of the largest circle inside the convex hull of points (n, 2)."""
+    from scipy.optimize import linprog  # slow to import, and only points need it
+
     edges = ConvexHull(points).equations
     found = linprog(
         [0.0, 0.0, -1.0],
