@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from balance.errors import QPError
 
@@ -35,6 +34,8 @@ def violation(C: Array, d: Array) -> tuple[float, Array]:
     program: if t > 0, rows of zero weight play no part in the contradiction, because the others
     add up to 0 >= t already (lemma of Farkas).
     """
+    from scipy.optimize import linprog  # slow to import, and only a conflict needs it
+
     if len(d) == 0:
         return 0.0, np.zeros(0)
     n = C.shape[1]
