@@ -21,8 +21,9 @@ class PlantConfig(Strict):
     """The simulated robot and ground.
 
     ``engine`` is its name in the registry; ``joint_damping`` is viscous joint friction in
-    N m s/rad, one number or one per joint name.  With ``bookkeeping`` momentum and energy are
-    counted in every step; a run whose books do not balance is aborted.
+    N m s/rad, one number or one per joint name.  ``collisions`` says what bodies touch besides the
+    soles: nothing, the ground and other planes, or these and each other.  With ``bookkeeping``
+    momentum and energy are counted in every step; a run whose books do not balance is aborted.
     """
 
     engine: str = "pinocchio"
@@ -32,6 +33,7 @@ class PlantConfig(Strict):
     contact: Literal["hard", "soft", "welded"] = "hard"
     soft: SoftConfig = SoftConfig()
     contact_tolerance: Annotated[float, Field(gt=0, le=1e-4)] = 1e-9
+    collisions: Literal["none", "ground", "all"] = "all"
     torque_limits: bool = True
     bookkeeping: bool = False
 

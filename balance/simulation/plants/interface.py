@@ -25,6 +25,22 @@ class BodyImpulse:
     in_body_axes: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A body that touched something in the last step, with another surface than a sole.
+
+    ``other`` is another body, or the name of an obstacle of :mod:`balance.simulation.world`;
+    ``point`` is in the world, m; ``force`` acts on ``body``, world axes, N, mean over the step;
+    ``depth_m`` is how deep one was in the other.
+    """
+
+    body: str
+    other: str
+    point: Array
+    force: Array
+    depth_m: float
+
+
 class Plant(Protocol):
     """A simulated robot; it never knows the law that drives it."""
 
@@ -51,6 +67,11 @@ class Plant(Protocol):
     @property
     def contact_wrenches(self) -> Array:
         """Wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        ...
+
+    @property
+    def touches(self) -> Sequence[Touch]:
+        """What touched in the last step besides the soles; mostly nothing."""
         ...
 
     @property

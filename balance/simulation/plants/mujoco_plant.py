@@ -28,7 +28,7 @@ from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
-from balance.simulation.plants.interface import BodyImpulse
+from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.mujoco_contacts import (
     CornerContacts,
     add_contacts,
@@ -76,6 +76,8 @@ class MujocoPlant:
         self._inverse = np.zeros(4)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        self.touches: tuple[Touch, ...] = ()
+        """What touched in the last step besides the soles."""
         self._write(robot.q_nominal, np.zeros(nv))
         self._ground = None if ground is None else MovingGround(ground, self.model, self.data)
         self._contacts = CornerContacts(self.model, self.data, robot, config, ground)

@@ -27,7 +27,7 @@ from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.contact_models import Contacts
-from balance.simulation.plants.interface import BodyImpulse
+from balance.simulation.plants.interface import BodyImpulse, Touch
 
 Array = NDArray[np.float64]
 
@@ -59,6 +59,8 @@ class PinocchioPlant:
         self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
         self.contact_wrenches = self._contacts.wrenches
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
+        self.touches: tuple[Touch, ...] = ()
+        """What touched in the last step besides the soles."""
         self._frames: dict[str, pin.Frame] = {}
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.simulation.plants.interface import Plant
+from balance.simulation.plants.interface import Plant, Touch
 
 Array = NDArray[np.float64]
 
@@ -35,6 +37,11 @@ class PlantWrapper:
     def contact_wrenches(self) -> Array:
         """Measured wrench of each sole (k, 6)."""
         return self.plant.contact_wrenches
+
+    @property
+    def touches(self) -> Sequence[Touch]:
+        """What touched in the last step besides the soles."""
+        return getattr(self.plant, "touches", ())
 
     @property
     def joint_damping(self) -> Array:
