@@ -14,9 +14,10 @@ from typing import Any
 from balance.config.quantity import NONE, Quantity, Shown, quantity
 from balance.config.user_code import shown_name
 from balance.control.parts.output import ControlStatus
-from balance.recordings import demand, falls, joint_stops, limiting, metrics
+from balance.recordings import demand, falls, joint_stops, limiting, metrics, penetration
 from balance.recordings.judging import judge, longest_flight
 from balance.recordings.recording import Recording
+from balance.recordings.touches import touched_pairs
 from balance.recordings.verdict import Outcome
 
 NOWHERE, TERMINAL, COMPARE = Shown.NOWHERE, Shown.TERMINAL, Shown.COMPARE
@@ -140,6 +141,31 @@ def max_sole_slip_m(recording: Recording) -> float:
 def longest_flight_s(recording: Recording) -> float:
     """Longest time for which a sole bore no load."""
     return longest_flight(recording)
+
+
+@quantity("deepest body in another", "mm", 1, scale=1e3, better="lower", group="bodies")
+def max_self_penetration_m(recording: Recording) -> float:
+    """How deep a body was in another one."""
+    return penetration.deepest_overlap(recording)[0]
+
+
+@quantity("deepest pair", digits=None, none=NONE, group="bodies")
+def deepest_pair(recording: Recording) -> str | None:
+    """The two bodies that were deepest in each other."""
+    return penetration.deepest_overlap(recording)[1]
+
+
+@quantity("deepest body in the floor", "mm", 1, scale=1e3, better="lower", whole=True,
+          group="bodies")  # fmt: skip
+def max_body_penetration_m(recording: Recording) -> float:
+    """How deep a body was in the floor, also in a fall."""
+    return metrics.peak(recording.penetration[:, 0])
+
+
+@quantity("touches", digits=None, whole=True, group="bodies", in_tables=False)
+def touches(recording: Recording) -> list[dict[str, Any]]:
+    """What touched besides the soles: each pair, from when, how long and how hard."""
+    return touched_pairs(recording.touches)
 
 
 @quantity("largest joint speed / rated speed", "%", 0, scale=100.0, better="lower", group="drives")

@@ -199,8 +199,13 @@ class Signals:
         _per_sole("sole_slip", {"": "m"}), lambda states: states.sole_motion[1],
     ))  # fmt: skip
     lowest_body: Array = field(metadata=_states(
-        "height of the lowest joint that carries no sole", (), _one("lowest_body", "m"),
-        lambda states: states.lowest_body,
+        "height over the floor of the lowest body that carries no sole", (),
+        _one("lowest_body", "m"), lambda states: states.lowest_body,
+    ))  # fmt: skip
+    penetration: Array = field(metadata=_states(
+        "how deep a body is in the floor, and in another body", (2,),
+        lambda robot: _named("penetration", "m", ("floor", "self")),
+        lambda states: states.penetration,
     ))  # fmt: skip
     torques: Array = field(metadata=_loop(
         "commanded joint torques", ("joints",),

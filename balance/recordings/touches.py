@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,26 @@ class TouchBook:
                 [*self._closed, *self._open.values()], key=lambda s: (s.start_s, s.body, s.other)
             )
         )
+
+
+def touched_pairs(spans: Sequence[TouchSpan]) -> list[dict[str, Any]]:
+    """The spans of each pair as one entry, in the order in which they first touched."""
+    pairs: dict[Pair, list[TouchSpan]] = {}
+    for span in spans:
+        pairs.setdefault((span.body, span.other), []).append(span)
+    return [
+        {
+            "body": body,
+            "other": other,
+            "start_s": one[0].start_s,
+            "end_s": one[-1].end_s,
+            "duration_s": sum(span.end_s - span.start_s for span in one),
+            "impulse_Ns": sum(span.impulse_Ns for span in one),
+            "largest_N": max(span.largest_N for span in one),
+            "depth_m": max(span.depth_m for span in one),
+        }
+        for (body, other), one in pairs.items()
+    ]
 
 
 def spans_text(spans: Sequence[TouchSpan]) -> str:
