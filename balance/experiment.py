@@ -31,7 +31,7 @@ from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
-from balance.recordings.touches import TouchBook
+from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -117,7 +117,7 @@ class Experiment:
         self._after_fall_s = longest if after is None else after
         self._still = 0
         self.end, self.conflict = RunEnd(), ""
-        self._touches = TouchBook(config.plant.step_s)
+        self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
@@ -147,7 +147,6 @@ class Experiment:
             pushes=tuple(self.pushes),
             end=end,
             conflict=self.conflict,
-            touches=self._touches.spans(),
             timing=log.timing(self._period, wall_s),
             estimation=self.perception.estimation(log.rows),
             **arrays,
@@ -190,8 +189,9 @@ class Experiment:
             plant.step(output.torques, impulses)
             measured += plant.contact_wrenches
             if touches := plant.touches:
-                self._touches.add(step * dt, touches)
+                self._touches.add(touches)
         measured /= substeps
+        self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):
             text = f"the simulation diverged in the period from {t:.6g} s"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from balance.recordings.penetration import lowest_body
 from balance.recordings.recording import Recording
+from balance.recordings.touches import touch_spans
 from balance.recordings.verdict import (
     IN_FLOOR_M,
     LOADED_N,
@@ -89,7 +90,7 @@ def _felt(recording: Recording) -> Fall | None:
     """What the plant felt."""
     robot = recording.robot
     off = set(bodies_off_the_ground(robot.model, robot.soles))
-    for span in recording.touches:
+    for span in touch_spans(recording):
         if span.other == FLOOR and _joint(robot, span.body) in off:
             return _touched(span.body, span.start_s)
     return None

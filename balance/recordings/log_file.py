@@ -18,7 +18,6 @@ from balance.errors import ResultError
 from balance.recordings.disk_arrays import CHUNK_ROWS, chunks, release, zeros
 from balance.recordings.recording import Recording
 from balance.recordings.signals import Origin, Signal, stored_signals
-from balance.recordings.touches import spans_text
 from balance.robots import Robot
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ def write_log(recording: Recording, path: Path) -> None:
     facts = recording.end.facts() | {
         "robot": recording.robot.name,
         "conflict": recording.conflict,
-        "touches": spans_text(recording.touches),
     }
     schema = pa.schema(fields, metadata=facts)
     rows = recording.time.size

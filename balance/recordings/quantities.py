@@ -165,7 +165,7 @@ def max_body_penetration_m(recording: Recording) -> float:
 @quantity("touches", digits=None, whole=True, group="bodies", in_tables=False)
 def touches(recording: Recording) -> list[dict[str, Any]]:
     """What touched besides the soles: each pair, from when, how long and how hard."""
-    return touched_pairs(recording.touches)
+    return touched_pairs(recording)
 
 
 @quantity("largest joint speed / rated speed", "%", 0, scale=100.0, better="lower", group="drives")

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 from balance.config import ExperimentConfig
 from balance.recordings.own_quantities import OwnValue
 from balance.recordings.signals import Origin, Signals, signals_of
-from balance.recordings.touches import TouchSpan
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.simulation.pushes import Push
@@ -30,8 +29,6 @@ class Recording(Signals):
     timing: Mapping[str, Any] = field(default_factory=dict)
     conflict: str = ""
     """Limits that contradicted each other when a QP first had no solution, in words."""
-    touches: tuple[TouchSpan, ...] = ()
-    """Which bodies touched what besides the soles, when and how hard."""
     own: tuple[OwnValue, ...] = ()
     """Values of the user's own quantities."""
 

@@ -25,7 +25,6 @@ from balance.recordings.outputs import RUN, Output
 from balance.recordings.own_quantities import OwnValue, stored_values
 from balance.recordings.provenance import provenance
 from balance.recordings.recording import Recording
-from balance.recordings.touches import spans_from
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -112,17 +111,12 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
         raise ResultError(
             f"{folder / 'log.parquet'} does not say how the run ended: {error}"
         ) from None
-    try:
-        touches = spans_from(facts.get(b"touches", b"").decode(errors="replace"))
-    except (ValueError, OverflowError, RecursionError, TypeError):
-        raise ResultError(f"{folder / 'log.parquet'} has a damaged list of touches") from None
     return Recording(
         config=config,
         robot=robot,
         pushes=_pushes(folder, config, robot, summary),
         end=end,
         conflict=facts.get(b"conflict", b"").decode(errors="replace"),
-        touches=touches,
         timing=_timing(folder, summary),
         own=_own(folder, summary),
         **arrays,
