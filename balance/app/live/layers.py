@@ -231,6 +231,22 @@ class CommandedForces(ContactForces):
         return now.commanded_cops, now.commanded, now.commanded_torsions
 
 
+class Touches(Layer):
+    """Forces where bodies touch the ground or each other."""
+
+    colour = VERMILION
+    symbol = "↑"
+    meaning = "of what bodies touch besides the soles"
+
+    def make(self) -> None:
+        self._forces = self.arrows("forces", 1)
+
+    def draw(self, now: Instant) -> None:
+        points, forces = now.touches[:, 0], now.touches[:, 1]
+        colours = np.tile(self.colour, (len(points), 1))
+        set_arrows(self._forces, points, self.scale.force * forces, colours)
+
+
 class AngularMomentum(Layer):
     """The angular momentum about the CoM."""
 
@@ -286,6 +302,7 @@ LAYERS: dict[str, tuple[type[Layer], bool]] = {
     "Sole rectangles": (Soles, True),
     "Measured wrenches": (ContactForces, True),
     "Commanded wrenches": (CommandedForces, False),
+    "Touches": (Touches, True),
     "Angular momentum": (AngularMomentum, True),
 }
 """Name of each layer, its class, and whether it is shown at first."""

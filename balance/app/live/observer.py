@@ -33,6 +33,8 @@ class Rows(Protocol):
     def contact_wrenches(self) -> Array: ...
     @property
     def push_force(self) -> Array: ...
+    @property
+    def touches(self) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Instant:
     commanded: Array
     """Commanded contact forces (k, 3)."""
     commanded_torsions: Array
+    touches: Array
+    """Where bodies touch besides the soles, and with which force, in rows (6, 2, 3)."""
     cops: Array
     """Measured CoP of each sole (k, 3); NaN without load."""
     commanded_cops: Array
@@ -108,6 +112,7 @@ class Observer:
             torsions=torsions,
             commanded=wanted_forces,
             commanded_torsions=wanted_torsions,
+            touches=rows.touches[row, :, 2:8].reshape(-1, 2, 3).copy(),
             cops=cops,
             commanded_cops=self._cops(soles, commanded)[0],
             total_cop=total,
