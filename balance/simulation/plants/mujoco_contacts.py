@@ -14,9 +14,10 @@ robot lighter than 20 kg.  A stiffer one would rattle: MuJoCo lets go of a corne
 above its plane, until it has fallen back.  Welded corners are tied to where they stand by the same
 springs, in all directions.
 
+A corner that slides stays on its plane: see :mod:`balance.simulation.plants.mujoco_sliding`.
+
 Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
-tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N; and a
-corner that slides is lifted a little, for MuJoCo relaxes Coulomb's law to a convex problem.
+tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N.
 """
 
 from __future__ import annotations

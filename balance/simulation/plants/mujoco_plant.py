@@ -36,6 +36,7 @@ from balance.simulation.plants.mujoco_contacts import (
 )
 from balance.simulation.plants.mujoco_ground import MovingGround
 from balance.simulation.plants.mujoco_model import compiled, robot_spec
+from balance.simulation.plants.mujoco_sliding import Sliding
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    engine_step = staticmethod(mujoco.mj_step)
+    engine_steps = (mujoco.mj_step1, mujoco.mj_step2)
     """All that is not Python in a step."""
 
     def __init__(
@@ -81,6 +82,7 @@ class MujocoPlant:
         self._write(robot.q_nominal, np.zeros(nv))
         self._ground = None if ground is None else MovingGround(ground, self.model, self.data)
         self._contacts = CornerContacts(self.model, self.data, robot, config, ground)
+        self._sliding = Sliding(self.model, self.data)
         self.reset(robot.q_nominal, np.zeros(nv))
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -103,7 +105,10 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        self.engine_step(self.model, self.data)
+        begin, finish = self.engine_steps
+        begin(self.model, self.data)
+        self._sliding.correct()
+        finish(self.model, self.data)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
         self._contacts.read(self.contact_wrenches)
