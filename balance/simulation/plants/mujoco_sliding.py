@@ -32,16 +32,14 @@ class Sliding:
     def correct(self) -> None:
         """Between ``mj_step1`` and ``mj_step2``: let what slides stay on what it slides on."""
         data = self._data
-        n = data.ncon
-        if n == 0:
-            return
-        rows = slice(data.nefc - 3 * n, data.nefc)  # contacts are the last of the constraints
-        velocity = data.efc_vel[rows].reshape(n, 3)[:, 1:].ravel()
+        # Contacts are the last of the constraints, after welds and the joints' end stops.
+        rows = slice(data.ne + data.nl, data.nefc)
+        velocity = data.efc_vel[rows].reshape(-1, 3)[:, 1:].ravel()
         if velocity.dot(velocity) < STILL**2:
             return
         contact, dt = data.contact, self._dt
-        impedance = contact.solimp[:, 0]
-        k, b = -contact.solref.T / impedance
-        speed = np.hypot(velocity[::2], velocity[1::2])
-        lift = contact.friction[:, 0] * speed * (1.0 + dt * b + dt * dt * k) / (k * dt)
-        data.efc_margin[rows][::3] -= lift  # MuJoCo takes the height over the margin for r
+        touching = contact.efc_address >= 0  # MuJoCo lists some that do not touch yet
+        k, b = -contact.solref[touching].T / contact.solimp[touching, 0]
+        friction, speed = contact.friction[touching, 0], np.hypot(velocity[::2], velocity[1::2])
+        # MuJoCo takes the height over the margin for r.
+        data.efc_margin[rows][::3] -= friction * speed * (1.0 + dt * b + dt * dt * k) / (k * dt)
