@@ -29,13 +29,16 @@ from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.interface import BodyImpulse, Touch
+from balance.simulation.plants.mujoco_bodies import BodyContacts, add_bodies
 from balance.simulation.plants.mujoco_contacts import (
     CornerContacts,
-    add_contacts,
+    add_corners,
     friction_impedance_ratio,
 )
-from balance.simulation.plants.mujoco_ground import MovingGround
+from balance.simulation.plants.mujoco_ground import MovingGround, add_ground
 from balance.simulation.plants.mujoco_model import compiled, robot_spec
+from balance.simulation.plants.mujoco_sliding import Sliding
+from balance.simulation.world import obstacles
 
 Array = NDArray[np.float64]
 
@@ -50,7 +53,7 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    engine_step = staticmethod(mujoco.mj_step)
+    engine_steps = (mujoco.mj_step1, mujoco.mj_step2)
     """All that is not Python in a step."""
 
     def __init__(
@@ -59,7 +62,10 @@ class MujocoPlant:
         self.robot, self.dt = robot, config.step_s
         spec = robot_spec(robot)
         _set_options(spec.option, config)
-        add_contacts(spec, robot, config, ground)
+        moving = None if ground is None else add_ground(spec)
+        around = obstacles(robot, ground)
+        add_corners(spec, robot, config, frozenset() if ground is None else ground.surfaces, moving)
+        add_bodies(spec, robot, config, around, moving)
         self.model = compiled(spec, robot)
         self.joint_damping = self.model.dof_damping[6 : robot.model.nv]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
@@ -80,7 +86,9 @@ class MujocoPlant:
         """What touched in the last step besides the soles."""
         self._write(robot.q_nominal, np.zeros(nv))
         self._ground = None if ground is None else MovingGround(ground, self.model, self.data)
-        self._contacts = CornerContacts(self.model, self.data, robot, config, ground)
+        self._contacts = CornerContacts(self.model, self.data, robot, config, ground is not None)
+        self._bodies = BodyContacts(self.model, self.data, robot, config, around)
+        self._sliding = Sliding(self.model, self.data)
         self.reset(robot.q_nominal, np.zeros(nv))
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -94,6 +102,7 @@ class MujocoPlant:
         self._contacts.anchor()
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0
         self.contact_wrenches[:] = 0.0
+        self.touches = ()
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
@@ -103,10 +112,14 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        self.engine_step(self.model, self.data)
+        begin, finish = self.engine_steps
+        begin(self.model, self.data)
+        self._sliding.correct()
+        finish(self.model, self.data)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
-        self._contacts.read(self.contact_wrenches)
+        others = self._contacts.read(self.contact_wrenches)
+        self.touches = () if others is None else self._bodies.touches(others)
         self._read()
         self.time += self.dt
 
