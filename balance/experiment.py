@@ -53,7 +53,7 @@ MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
 LYING_S = 4.0  # for which a fall goes on at most, if the config does not say
-STILL_S, STILL_SPEED = 0.25, 0.02  # m/s, rad/s; a robot that was slower for so long lies still
+STILL_S, STILL_SPEED = 0.25, 0.05  # m/s, rad/s; a robot that was slower for so long lies still
 # What libraries raise when numbers get out of hand.
 _NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 

@@ -19,15 +19,16 @@ FREQUENCY_HZ, DAMPING_RATIO = 3.0, 1.0  # RobotDynamicsETH, after (3.75)
 class FallenLaw:
     """Holds the posture in which the robot stood by a joint impedance, RobotDynamicsETH (3.72).
 
-    A limp robot has no torques at all.  Gains are per unit of the joints' inertia in that posture.
+    A limp robot has no torques at all.  Gains are per unit of the inertia that a joint moves while
+    all others are free: what a light pelvis between two heavy limbs lets a hip feel.
     """
 
     constraint_names: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, limp: bool) -> None:
         self._posture, self._limits = robot.q_nominal[7:], robot.effort_limits
-        M = pin.crba(robot.model, robot.model.createData(), robot.q_nominal)
-        inertia = np.zeros(robot.model.nv - 6) if limp else np.diag(M)[6:]
+        inverse = pin.computeMinverse(robot.model, robot.model.createData(), robot.q_nominal)
+        inertia = 0.0 * self._limits if limp else 1.0 / np.diag(inverse)[6:]
         omega = 2.0 * math.pi * FREQUENCY_HZ
         self._stiffness, self._damping = omega**2 * inertia, 2.0 * DAMPING_RATIO * omega * inertia
         self._unknown = np.full((len(robot.soles), 6), np.nan)
