@@ -40,9 +40,9 @@ class FloorWatch:
         if self._clear is not None and (np.abs(placements - self._clear) < self._allowed).all():
             return NOTHING
         points, heights, numbers = self.points.near(placements, self.floor, MARGIN_M)
-        low = heights < self._margins[numbers]
-        if low.any():
-            return points[low], heights[low], numbers[low]
+        low = (heights < self._margins.take(numbers)).nonzero()[0]
+        if len(low):
+            return points.take(low, 0), heights.take(low), numbers.take(low)
         self._keep(placements)
         return NOTHING
 

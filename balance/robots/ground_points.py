@@ -18,6 +18,7 @@ from balance.robots.shape import Shape
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 UPRIGHT = 1e-9  # sine between a cylinder and the normal below which no point of its rim is lowest
 
 
@@ -62,40 +63,43 @@ class GroundPoints:
     ) -> tuple[Array, Array, Numbers]:
         """Points (n, 3) lower than ``margin`` above a plane, their heights, and whose they are."""
         up = heights_of(placements, plane)
-        close = _dots(self._centres, up[self._shape_joints]) < self._extents + margin
+        close = _dots(self._centres, up.take(self._shape_joints, 0)) < self._extents + margin
         if not close.any():
             return np.empty((0, 3)), np.empty(0), np.empty(0, dtype=np.int64)
-        normal = plane.rotation[:, 2]
-        rows = close[self._shapes].nonzero()[0]
-        heights = _dots(self._points[rows], up[self._joints[rows]]) - self._radii[rows]
-        low = heights < margin
-        rows, heights = rows[low], heights[low]
-        points = _placed(self._points[rows], placements[self._joints[rows]])
-        points -= self._radii[rows, None] * normal
-        numbers = self._shapes[rows]
-        rows = close[self._end_shapes].nonzero()[0]
+        rows = close.take(self._shapes).nonzero()[0]
+        heights = _dots(self._points.take(rows, 0), up.take(self._joints.take(rows), 0))
+        heights -= self._radii.take(rows)
+        low = (heights < margin).nonzero()[0]
+        rows, heights = rows.take(low), heights.take(low)
+        points = _placed(self._points.take(rows, 0), placements.take(self._joints.take(rows), 0))
+        points -= self._radii.take(rows)[:, None] * plane.rotation[:, 2]
+        numbers = self._shapes.take(rows)
+        rows = close.take(self._end_shapes).nonzero()[0]
+        middles = _dots(self._ends.take(rows, 0), up.take(self._end_joints.take(rows), 0))
+        rows = rows[middles < self._end_radii.take(rows) + margin]
         if not len(rows):
             return points, heights, numbers
         rims = self._rims(rows, up)
-        rim_heights = np.einsum("nrk,nk->nr", rims, up[self._end_joints[rows]])
+        rim_heights = np.einsum("nrk,nk->nr", rims, up.take(self._end_joints.take(rows), 0))
         end, which = (rim_heights < margin).nonzero()
-        found = _placed(rims[end, which], placements[self._end_joints[rows[end]]])
+        rows = rows.take(end)
+        found = _placed(rims[end, which], placements.take(self._end_joints.take(rows), 0))
         return (
             np.concatenate([points, found]),
             np.concatenate([heights, rim_heights[end, which]]),
-            np.concatenate([numbers, self._end_shapes[rows[end]]]),
+            np.concatenate([numbers, self._end_shapes.take(rows)]),
         )
 
     def _rims(self, rows: Numbers, up: Array) -> Array:
         """Four points (n, 4, 4) of the rims of some ends of cylinders, the lowest first."""
-        axes, radii = self._axes[rows], self._end_radii[rows, None]
-        down = -up[self._end_joints[rows], :3]
+        axes, radii = self._axes.take(rows, 0), self._end_radii.take(rows)[:, None]
+        down = -up.take(self._end_joints.take(rows), 0)[:, :3]
         down = down - _dots(down, axes)[:, None] * axes
         length = np.sqrt(_dots(down, down))[:, None]
         upright = length < UPRIGHT
-        down = np.where(upright, self._sides[rows], down / np.where(upright, 1.0, length))
+        down = np.where(upright, self._sides.take(rows, 0), down / np.where(upright, 1.0, length))
         across = _cross(axes, down)
-        rims = np.repeat(self._ends[rows][:, None], 4, axis=1)
+        rims = np.repeat(self._ends.take(rows, 0)[:, None], 4, axis=1)
         for place, offset in enumerate((down, across, -down, -across)):
             rims[:, place, :3] += radii * offset
         return rims
@@ -138,4 +142,4 @@ def _dots(a: Array, b: Array) -> Array:
 
 def _cross(a: Array, b: Array) -> Array:
     """Cross products of rows; numpy's own takes ten times as long for few of them."""
-    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
+    return a.take(_NEXT, 1) * b.take(_LAST, 1) - a.take(_LAST, 1) * b.take(_NEXT, 1)
