@@ -19,12 +19,12 @@ from balance.simulation.plants.interface import Touch
 from balance.simulation.plants.mujoco_contacts import IMPEDANCE, add_pair, lightness
 from balance.simulation.plants.mujoco_ground import INERT, add_plane
 from balance.simulation.plants.mujoco_model import quaternion
-from balance.simulation.world import Obstacle
+from balance.simulation.world import SAME_PLANE, Obstacle
 
 Array = NDArray[np.float64]
 
-STIFFNESS = 1e6  # N/m, of one contact point
-DAMPING = 1e4  # N s/m
+STIFFNESS = 2e6  # N/m, of one contact point
+DAMPING = 4e4  # N s/m
 KINDS = {
     "box": mujoco.mjtGeom.mjGEOM_BOX,
     "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
@@ -49,15 +49,29 @@ def add_bodies(
         return
     for number, shape in enumerate(robot.shapes):
         _add_shape(spec, robot, shape, f"shape {number}")
-    joint_of = {s.name: robot.model.frames[s.frame_id].parentJoint for s in robot.soles}
     for obstacle in obstacles:
         _add_obstacle(spec, obstacle, moving)
+        left_out = _left_to_their_soles(robot, config, obstacle)
         for number, shape in enumerate(robot.shapes):
-            if obstacle.surface is None or joint_of[obstacle.surface] != shape.joint:
+            if shape.joint not in left_out:
                 _pair(spec, obstacle.name, f"shape {number}", config.friction)
     if config.collisions == "all":
         for one, other in robot.shape_pairs:
             _pair(spec, f"shape {one}", f"shape {other}", config.friction)
+
+
+def _left_to_their_soles(robot: Robot, config: PlantConfig, obstacle: Obstacle) -> set[int]:
+    """Joints whose bodies touch an obstacle with their sole or not at all.
+
+    Those that have a plate under them; and all that stand on ground so soft that a sole may sink in
+    by more than its body is above it.
+    """
+    return {
+        robot.model.frames[sole.frame_id].parentJoint
+        for sole in robot.soles
+        if obstacle.surface == sole.name
+        or (config.contact == "soft" and sole.plane.isApprox(obstacle.pose, SAME_PLANE))
+    }
 
 
 def _pair(spec: mujoco.MjSpec, one: str, other: str, friction: float) -> None:
