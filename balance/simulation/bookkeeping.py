@@ -34,9 +34,7 @@ class BookkeepingPlant(PlantWrapper):
     Joints beyond their range are left out: the end stops do not tell their torque.
     """
 
-    def __init__(
-        self, plant: Plant, robot: Robot, ground: GroundMotion | None = None
-    ) -> None:
+    def __init__(self, plant: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
         super().__init__(plant)
         self.robot, self._ground = robot, ground
         self._model, self._data = robot.model, robot.model.createData()

@@ -48,8 +48,9 @@ class SpeedCurve:
         self._full, self._none = curve.full_until * rated, curve.none_from * rated
         self._slope = robot.effort_limits / (self._none - self._full)
         self._most = robot.effort_limits
-        self._per_full = 1.0 / np.maximum(self._full, LEAST_SPEED)
-        self._shares = np.zeros_like(rated)
+        # For all velocities: those of the base count nothing.
+        self._per_full = np.append(np.zeros(6), 1.0 / np.maximum(self._full, LEAST_SPEED))
+        self._shares = np.zeros_like(self._per_full)
         self.forget()
 
     def forget(self) -> None:
@@ -58,7 +59,7 @@ class SpeedCurve:
         self._all_free = True
 
     def step(self, plant: Plant, wanted: Array, impulses: Sequence[BodyImpulse]) -> None:
-        """Advance the plant by one step under the wanted torques (nj,), as far as they are to be had.
+        """Advance the plant by one step under what is to be had of the wanted torques (nj,).
 
         While no joint gets fast, that is exactly a step of the plant.
         """
@@ -80,14 +81,14 @@ class SpeedCurve:
 
     def _slow(self, v: Array) -> bool:
         """Whether every joint has its full torque."""
-        shares = np.multiply(v[6:], self._per_full, out=self._shares)
+        shares = np.multiply(v, self._per_full, out=self._shares)
         # The sum of squares settles it for a robot that stands.
         return bool(shares.dot(shares) <= 1.0 or np.abs(shares).max() <= 1.0)
 
     def _follow(
         self, plant: Plant, start: Array, wanted: Array, impulses: Sequence[BodyImpulse]
     ) -> None:
-        """End a step from the velocities ``start`` on the branches; all free may have been tried."""
+        """End a step from velocities ``start`` on the branches; all free may have been tried."""
         lowest, highest = plant.torque_range
         torques = np.minimum(np.maximum(wanted, lowest), highest)
         sign, size = np.sign(torques), np.abs(torques)

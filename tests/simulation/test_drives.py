@@ -31,6 +31,7 @@ class TorqueMeter:
         self.q, self.v = robot.q_nominal, np.zeros(robot.model.nv)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         self.joint_damping = np.zeros(robot.model.nv - 6)
+        self.torque_range = np.array([-robot.effort_limits, robot.effort_limits])
         self.seen: list[Array] = []
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -38,6 +39,12 @@ class TorqueMeter:
 
     def reset(self, q: Array, v: Array) -> None:
         self.q, self.v, self.seen = q, v, []
+
+    def remember(self) -> bool:
+        return False
+
+    def go_back(self) -> None:
+        raise AssertionError("it remembers nothing")
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         self.seen.append(np.array(torques))

@@ -56,7 +56,7 @@ class ForeignPlant(PlantWrapper):
 
     @property
     def torque_range(self) -> Array:
-        """Least and largest torque of each joint (2, nj), N m; besides limits of the engine's own."""
+        """Least and largest torque of each joint (2, nj), N m."""
         return self.plant.torque_range if self._goes_back else self._torque_range
 
     def remember(self) -> bool:
