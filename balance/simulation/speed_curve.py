@@ -29,7 +29,8 @@ Array = NDArray[np.float64]
 Branches = NDArray[np.int8]
 
 FREE, FALLING, SPENT = 0, 1, 2
-MOST_TRIES = 10  # up to 7 were seen with all joints driven to and fro at full torque
+MOST_TRIES = 14
+TOGETHER = 6  # tries after which joints change their branches one by one, which cannot go round
 ROUNDING = 1e-9  # of the full torque: a joint so near to the end of its branch stays on it
 LEAST_SPEED = 1e-9  # rad/s; stands in for no speed at all where one is divided by
 
@@ -94,7 +95,7 @@ class SpeedCurve:
         sign, size = np.sign(torques), np.abs(torques)
         first = np.where(sign * start < self._none, FALLING, SPENT)  # to be tried after free
         stepped = self._all_free
-        for _ in range(MOST_TRIES):
+        for tried in range(MOST_TRIES):
             if not stepped:
                 self._try(plant, torques, sign, impulses)
             speed = sign * plant.v[6:]
@@ -104,9 +105,12 @@ class SpeedCurve:
             if stepped:
                 break
             plant.go_back()
-            self._branches = found
+            if tried >= TOGETHER:
+                undecided[int(np.argmax(undecided)) + 1 :] = False
+            self._branches = np.where(undecided, found, self._branches)
         if not stepped:
-            # Soft joint stops may leave no branch that fits: these joints get what the curve says.
+            # Contacts with friction may leave no branch that fits, now and then in a fall: such a
+            # joint gets what the curve has at the speed of the last try.
             line = np.clip(self._slope * (self._none - speed), 0.0, size)
             self._branches[undecided] = FREE
             self._try(plant, np.where(undecided, sign * line, torques), sign, impulses)
