@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
+from balance.config.actuators import PERFECT_DRIVES
 from balance.config.sections import own_quantities
 from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
@@ -97,16 +98,15 @@ class Experiment:
         self.ground = ground_motion(self.robot, config)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
-            limited = config.plant.torque_limits
-            self.plant = BookkeepingPlant(self.plant, self.robot, limited, self.ground)
-        if config.faults:
-            friction = config.plant.friction
-            self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
+            self.plant = BookkeepingPlant(self.plant, self.robot, self.ground)
         drives, senses = np.random.SeedSequence(config.seed).spawn(2)
-        if config.actuators is not None:
+        if config.actuators != PERFECT_DRIVES:
             self.plant = ActuatedPlant(
                 self.plant, config.actuators, self.robot, config.n_substeps, drives
             )
+        if config.faults:
+            friction = config.plant.friction
+            self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self.quantities = own_quantities(config)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializeAsAny, create_model, model_validator
 
-from balance.config.actuators import ActuatorsConfig
+from balance.config.actuators import Actuators, ActuatorsConfig
 from balance.config.dotted_keys import plain_copy, set_key
 from balance.config.faults import Fault
 from balance.config.ground import GroundConfig
@@ -67,7 +67,7 @@ class ExperimentConfig(Strict):
     state: State = True
     sensors: SensorsConfig | None = None
     estimator: EstimatorConfig | None = None
-    actuators: ActuatorsConfig | None = None
+    actuators: Actuators = ActuatorsConfig()
     mismatch: MismatchConfig | None = None
     ground: GroundConfig | None = None
     faults: tuple[Fault, ...] = ()

@@ -14,7 +14,15 @@ from typing import Any
 from balance.config.quantity import NONE, Quantity, Shown, quantity
 from balance.config.user_code import shown_name
 from balance.control.parts.output import ControlStatus
-from balance.recordings import demand, falls, joint_stops, limiting, metrics, penetration
+from balance.recordings import (
+    demand,
+    falls,
+    joint_speeds,
+    joint_stops,
+    limiting,
+    metrics,
+    penetration,
+)
 from balance.recordings.judging import judge, longest_flight
 from balance.recordings.recording import Recording
 from balance.recordings.touches import touched_pairs
@@ -171,13 +179,25 @@ def touches(recording: Recording) -> list[dict[str, Any]]:
 @quantity("largest joint speed / rated speed", "%", 0, scale=100.0, better="lower", group="drives")
 def max_joint_speed_ratio(recording: Recording) -> float:
     """Largest joint speed over the rated one."""
-    return joint_stops.largest_speed_ratio(recording)[0]
+    return joint_speeds.fastest(recording)[0]
 
 
 @quantity("fastest joint", digits=None, none=NONE, group="drives")
 def fastest_joint(recording: Recording) -> str | None:
     """Whose speed came nearest to the rated one."""
-    return joint_stops.largest_speed_ratio(recording)[1]
+    return joint_speeds.fastest(recording)[1]
+
+
+@quantity("driven joint speed / rated speed", "%", 0, scale=100.0, better="lower", group="drives")
+def max_driven_speed_ratio(recording: Recording) -> float:
+    """Largest ratio but for excursions above 1 that begin in a push or within 20 ms of it."""
+    return joint_speeds.largest_driven_ratio(recording)
+
+
+@quantity("joint speed by a hit / rated", "%", 0, scale=100.0, none=NONE, group="drives")
+def max_hit_speed_ratio(recording: Recording) -> float | None:
+    """Largest ratio of those excursions; none without any."""
+    return joint_speeds.largest_hit_ratio(recording)
 
 
 @quantity("joints on a stop", "s", group="drives", first=("joint_at_stop", "joint_at_stop_s"))

@@ -34,13 +34,10 @@ class BookkeepingPlant(PlantWrapper):
     Joints beyond their range are left out: the end stops do not tell their torque.
     """
 
-    def __init__(
-        self, plant: Plant, robot: Robot, torque_limits: bool, ground: GroundMotion | None = None
-    ) -> None:
+    def __init__(self, plant: Plant, robot: Robot, ground: GroundMotion | None = None) -> None:
         super().__init__(plant)
         self.robot, self._ground = robot, ground
         self._model, self._data = robot.model, robot.model.createData()
-        self._limits = robot.effort_limits if torque_limits else np.inf
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         self._scale = weight * plant.dt
         self.momentum_error, self.energy_error = 0.0, 0.0
@@ -56,7 +53,7 @@ class BookkeepingPlant(PlantWrapper):
         pin.computeJointJacobians(self._model, self._data, q)
         pin.updateFramePlacements(self._model, self._data)
         acted = self._contacts(time) + sum(map(self._push, impulses), np.zeros(self._model.nv))
-        drives = np.clip(torques, -self._limits, self._limits) - damping * v_next[6:]
+        drives = np.clip(torques, *self.plant.torque_range) - damping * v_next[6:]
         acted[6:] += self.dt * drives
         self._check(needed - acted, np.abs(acted).max(), q, 0.5 * (v + v_next), time)
 

@@ -18,7 +18,7 @@ contact; z is out of the plane that a surface touches.  Three models close the p
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -51,6 +51,14 @@ class ContactModel(Protocol):
 
     def forget(self) -> None:
         """Drop everything that is kept from step to step."""
+        ...
+
+    def memory(self) -> tuple[Any, ...]:
+        """Everything that is kept from step to step."""
+        ...
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        """Keep again what ``memory`` gave."""
         ...
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -135,6 +143,12 @@ class HardContact:
         self._corners: Array | None = None
         self._stuck: tuple[Array, Array, Array] | None = None
 
+    def memory(self) -> tuple[Any, ...]:
+        return self._corners, self._stuck
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._corners, self._stuck = memory
+
     @property
     def residual(self) -> float:
         if self._stuck is None:
@@ -210,6 +224,12 @@ class SoftContact:
         self._corners[:] = 0.0
         self._stretch[:] = 0.0
 
+    def memory(self) -> tuple[Any, ...]:
+        return self._corners.copy(), self._stretch.copy()
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._corners[:], self._stretch[:] = memory
+
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
         gaps = surfaces.gaps.ravel()
         near = np.flatnonzero(gaps < FASTEST_CORNER * dt)
@@ -258,6 +278,12 @@ class WeldedContact:
     def forget(self) -> None:
         self._anchors: Array | None = None
         self.residual = 0.0
+
+    def memory(self) -> tuple[Any, ...]:
+        return (self._anchors,)
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        (self._anchors,) = memory
 
     def impulses(self, W: Array, free: Array, surfaces: Surfaces, dt: float) -> Array:
         poses = surfaces.poses()
