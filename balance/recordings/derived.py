@@ -17,6 +17,7 @@ from balance.recordings.penetration import FloorHeights
 from balance.recordings.signals import Origin, signals_of
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.proximity import Proximity
 from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]
@@ -105,7 +106,7 @@ class _Bodies:
         self._model, self._data = robot.model, robot.model.createData()
         pin.ccrba(self._model, self._data, robot.q_nominal, np.zeros(robot.model.nv))
         self._here = joint_placements(self._data)
-        self.floor = FloorHeights(robot, ground)
+        self.floor, self._proximity = FloorHeights(robot, ground), Proximity(robot)
         self._soles = [_Sole(robot, sole) for sole in robot.soles]
         stood = self._here[None].copy()
         self._start = [sole.points(stood)[0, 3, :2] for sole in self._soles]
@@ -119,6 +120,8 @@ class _Bodies:
         for i in range(len(q)):
             pin.ccrba(model, data, q[i], v[i])
             placements[i], com[i], momentum[i] = here, com_here, momentum_here
+            if near := self._proximity.contacts(q[i], data):
+                overlap[i] = -min(one.distance for one in near)
         return com, momentum, placements, overlap
 
     def sole_motion(
