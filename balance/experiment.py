@@ -45,6 +45,7 @@ from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.pushes import Push, make_pushes
+from balance.simulation.world import check_start, obstacles
 
 Array = NDArray[np.float64]
 Progress = Callable[[float, float], None]
@@ -96,6 +97,7 @@ class Experiment:
         self.path = setpoint_path(config.controller.setpoints, self.modelled_robot)
         self.controller: Controller = make_law(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
+        check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
             self.plant = BookkeepingPlant(self.plant, self.robot, self.ground)
