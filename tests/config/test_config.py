@@ -269,4 +269,4 @@ def test_the_papers_push_runs_the_law_as_printed_and_the_side_push_adds_the_damp
     paper, side = load_config("toro_push"), load_config("toro_side")
     assert paper.controller.contact_damping == 0.0  # type: ignore[attr-defined]
     assert side.controller.contact_damping > 0.0  # type: ignore[attr-defined]
-    assert load_config("toro_side", {"controller.contact_damping": 0.0}) == paper
+    assert load_config("toro_push", {"controller.contact_damping": 60.0, "reference": None}) == side
