@@ -16,7 +16,11 @@ from balance.studies.sweep import Sweep
 from balance.studies.workers import Result
 
 FIGURES = {"peak_com_error_m": 0.045, "settling_time_s": 5.0}
-CASES = {"type": "cases", "name": "variation", "cases": {"plain": {}, "icy": {"plant.friction": 0.1}}}
+CASES = {
+    "type": "cases",
+    "name": "variation",
+    "cases": {"plain": {}, "icy": {"plant.friction": 0.1}},
+}
 
 
 def sweep_of(path: Path, **keys: Any) -> Sweep:
