@@ -26,6 +26,7 @@ from balance.app.live.layer import (
     show,
 )
 from balance.app.live.observer import Instant, Observer
+from balance.app.live.pendulum_layer import PendulumBall
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 
@@ -294,6 +295,7 @@ class PushArrow(Layer):
 
 LAYERS: dict[str, tuple[type[Layer], bool]] = {
     "Push": (PushArrow, True),
+    "Pendulum": (PendulumBall, True),
     "Centre of mass": (CentreOfMass, True),
     "CoM trail": (Trail, True),
     "Capture point": (CapturePoint, True),
@@ -332,7 +334,7 @@ class Overlays:
     def set_pushes(self, pushes: Sequence[Push]) -> None:
         """Say which pushes there are."""
         for layer in self.layers.values():
-            if isinstance(layer, PushArrow):
+            if isinstance(layer, PushArrow | PendulumBall):
                 layer.use(self._observer, pushes)
 
     def draw(self, now: Instant) -> None:

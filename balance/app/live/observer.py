@@ -125,6 +125,14 @@ class Observer:
         placement = self._data.oMf[self._model.getFrameId(body)]
         return placement * pin.SE3(np.eye(3), point)
 
+    def placements(self, nominal: bool = False) -> pin.Data:
+        """Where all joints were at the instant that was evaluated last, or nominally are."""
+        if not nominal:
+            return self._data
+        data = self._model.createData()
+        pin.forwardKinematics(self._model, data, self.robot.q_nominal)
+        return data
+
     def _cops(self, soles: list[pin.SE3], wrenches: Array) -> tuple[Array, Array]:
         local = centre_of_pressure(wrenches, LOADED_N)
         half = np.array([[sole.half_length, sole.half_width] for sole in self.robot.soles])
