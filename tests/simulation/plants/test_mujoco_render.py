@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import ENGINES, PlantConfig
+from balance.config import ENGINES, PlantConfig, load_config
 from balance.errors import FileError, MissingExtraError
 from balance.robots import Robot
+from balance.simulation.pendulum import swings
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.render import check_encoder, render_recording
-from balance.simulation.pushes import Push
+from balance.simulation.pushes import Push, make_pushes
 
 pytest.importorskip("mujoco")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -86,6 +87,22 @@ def test_image_shows_the_robot_where_it_is_and_the_push(toro: Robot, can_draw: N
     rows, columns = np.nonzero(changed)
     assert 0.05 < changed.mean() < 0.5
     assert np.ptp(rows) > np.ptp(columns), "the robot stands upright"
+
+
+def test_image_shows_the_pendulum_coming_nearer_and_gone_in_the_end(
+    toro: Robot, can_draw: None
+) -> None:
+    """As an orange ball, which comes from the left of the image: the robot's right."""
+    q, pushes = toro.q_nominal, make_pushes(load_config("toro_push"), toro)
+    balls = swings(toro, pushes, np.zeros(1), q[None])
+    with Film(toro, (), *SMALL, balls) as film:
+        images = [film.image(time, q).astype(int) for time in (0.1, 0.35, 5.0)]
+    columns = []
+    for image in images:
+        orange = (image[..., 0] > image[..., 2] + 80) & (image[..., 1] > image[..., 2] + 30)
+        columns.append(np.nonzero(orange)[1])
+    assert len(columns[0]) > 5 and len(columns[1]) > 5 and len(columns[2]) == 0
+    assert columns[0].mean() + 5 < columns[1].mean() < 0.5 * SMALL[0]
 
 
 def test_robot_without_readable_meshes_is_drawn_as_boxes(
