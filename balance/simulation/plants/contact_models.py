@@ -78,6 +78,8 @@ class Contacts:
         self.model = make_contact_model(robot, config)
         self.wrenches = np.zeros((k, 6))
         """Wrench of each surface in its own axes, mean over the last step (k, 6)."""
+        self.on_base = np.zeros(6)
+        """Impulse of the last step's contacts on the robot, base axes, about the base's origin."""
         self._ground_velocity: Array | None = None
 
     def carry(self, ground: GroundMotion, time: float, dt: float) -> None:
@@ -106,6 +108,7 @@ class Contacts:
             free -= self._ground_velocity
         impulses = self.model.impulses(products[:-1, :-1], free, self.surfaces, dt)
         np.divide(impulses.reshape(-1, 6), dt, out=self.wrenches)
+        np.dot(impulses, self._J[:, :6], out=self.on_base)
         return v + dtrtrs(factor, half[:, :-1].dot(impulses) + half[:, -1])[0]
 
 
