@@ -21,6 +21,7 @@ from balance.errors import BalanceError, ConfigError, FileError, RobotError, kno
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 from balance.robots.model import body_frame, joint_id, read_model, turn_base
+from balance.robots.shapes import Pairs, Shape, robot_shapes, touchable_pairs
 from balance.robots.surfaces import SoleFile, contact_surfaces
 
 Array = NDArray[np.float64]
@@ -85,7 +86,7 @@ class Robot:
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
     on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
-    kg.
+    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Robot:
     urdf: Path
     package_dirs: tuple[Path, ...]
     locked: Mapping[str, float]
+    q_file: Array
 
     @property
     def joint_names(self) -> list[str]:
@@ -111,6 +113,16 @@ class Robot:
     def effort_limits(self) -> Array:
         """Largest torque of each actuated joint, N m."""
         return np.array(self.model.upperEffortLimit[6:])
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The convex shapes of its bodies: what can touch the ground, and other bodies."""
+        return robot_shapes(self)
+
+    @cached_property
+    def shape_pairs(self) -> Pairs:
+        """Numbers of the shapes that may touch each other."""
+        return touchable_pairs(self)
 
     def com(self, q: Array | None = None) -> Array:
         """Centre of mass in the world, metres; at the nominal posture if ``q`` is not given."""
@@ -198,11 +210,12 @@ def _build(spec: RobotFile, path: Path) -> Robot:
     for key in ("base_body", "push_body"):
         body_frame(model, getattr(spec, key), key)
     soles, others = contact_surfaces(model, spec.soles, spec.surfaces)
+    q_nominal = _nominal_posture(model, spec, soles)
     robot = Robot(
         name=spec.name,
         description=spec.description,
         model=model,
-        q_nominal=_nominal_posture(model, spec, soles),
+        q_nominal=q_nominal,
         soles=soles,
         surfaces=soles + others,
         mass=float(pin.computeTotalMass(model)),
@@ -212,6 +225,7 @@ def _build(spec: RobotFile, path: Path) -> Robot:
         urdf=urdf,
         package_dirs=packages,
         locked=dict(spec.lock),
+        q_file=q_nominal,
     )
     _check_level(robot)
     if wrong := touching_from_the_start(model, soles, robot.q_nominal):

@@ -65,7 +65,7 @@ def check_joints(root: ElementTree.Element, urdf: Path, lock: Mapping[str, float
         axis, mimic = joint.find("axis"), joint.find("mimic")
         if joint.get("type") == "fixed":
             continue
-        if axis is not None and not any(_numbers(axis.get("xyz", "1 0 0"))):
+        if axis is not None and not any(numbers(axis.get("xyz", "1 0 0"))):
             raise RobotError(f"the URDF {urdf}: joint '{name}' has an axis of length zero")
         if mimic is not None:
             _check_mimic(name, mimic, joints, f"the URDF {urdf}", lock)
@@ -81,7 +81,7 @@ def _check_mimic(
     """A joint tied to another is not modelled; both may be locked, in angles that agree."""
     leader = mimic.get("joint", "")
     multiplier, offset = (
-        (_numbers(mimic.get(key, text)) or [float("nan")])[0]
+        (numbers(mimic.get(key, text)) or [float("nan")])[0]
         for key, text in (("multiplier", "1"), ("offset", "0"))
     )
     fixed = leader in joints and joints[leader].get("type") == "fixed"
@@ -116,14 +116,14 @@ def _check_origin(inertial: ElementTree.Element, where: str) -> None:
     origin = inertial.find("origin")
     for key in () if origin is None else ("xyz", "rpy"):
         text = origin.get(key, "0 0 0") if origin is not None else ""
-        if len(_numbers(text)) != 3:
+        if len(numbers(text)) != 3:
             raise RobotError(
                 f'{where} has <origin {key}="{text[:_SHOWN]}"> in its <inertial>, which is not '
                 "three finite numbers"
             )
 
 
-def _numbers(text: str) -> list[float]:
+def numbers(text: str) -> list[float]:
     """The numbers of a text; none if any part of it is not one."""
     parts = text.split()
     if not all(_NUMBER.fullmatch(part) for part in parts):

@@ -49,6 +49,12 @@ def check_references(root: ElementTree.Element, urdf: Path, packages: Sequence[P
             )
 
 
+def referenced_file(name: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
+    """The file that a URDF means by a name; None if there is none."""
+    found = _candidates(name, urdf, packages) if name else []
+    return next((path for path in found if os.path.isfile(path)), None)
+
+
 def _candidates(name: str, urdf: Path, packages: Sequence[Path]) -> list[Path]:
     """Where a reference may lead, with links and ``..`` followed."""
     scheme, found, rest = name.partition("://")
