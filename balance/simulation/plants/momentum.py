@@ -36,7 +36,7 @@ class Momentum:
         self._base, self._joints, self._lever = M[:6, :6], M[:6, 6:], M[:3, 3:6]
         self.value = np.zeros((2, 3))
         """p (N s) and L about the CoM (N m s), in world axes."""
-        self._own = np.zeros(6)
+        self._gained = np.zeros((2, 3))
 
     def take(self, q: Array, v: Array) -> None:
         """Begin with the momentum of a state."""
@@ -45,16 +45,15 @@ class Momentum:
 
     def add(self, impulse: Array, dt: float) -> None:
         """Add gravity's impulse and another one (6,), in the base's axes and about its origin."""
-        force = impulse[:3]
-        about_com = impulse[3:] - force.dot(self._lever) / self._mass  # tau - c x f
-        self.value = self.value + np.stack([force, about_com]).dot(self._to_base)
+        gained = self._gained
+        gained.ravel()[:] = impulse
+        gained[1] -= impulse[:3].dot(self._lever) / self._mass  # tau - c x f, about the CoM
+        self.value = self.value + gained.dot(self._to_base)
         self.value[0] += dt * self._weight
 
     def base_velocity(self, joint_velocities: Array) -> Array:
         """Velocity (6,) of the base with which the robot has this momentum where it is now."""
         own = self.value.dot(self._to_base.T)
-        right = self._own
-        right[:3] = own[0]
-        right[3:] = own[1] + own[0].dot(self._lever) / self._mass  # L + c x p
-        right -= self._joints.dot(joint_velocities)
+        own[1] += own[0].dot(self._lever) / self._mass  # L + c x p, about the base's origin
+        right = own.ravel() - self._joints.dot(joint_velocities)
         return np.asarray(dposv(self._base, right)[1])
