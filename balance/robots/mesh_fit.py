@@ -1,14 +1,17 @@
-"""A convex shape for a mesh: a box, capsule or cylinder that fits it, or else its thinned hull.
+"""A convex shape for a mesh: a box, cylinder or capsule that fits it, or else its thinned hull.
 
 The mesh itself may be hollow or bent; what stands for it is convex, so a gap between two prongs of
-one mesh is filled.
+one mesh is filled.  Fits are compared by their support functions: how far each reaches in a
+direction.  The largest difference over all directions is how far one sticks out of the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import coal
 import numpy as np
@@ -20,19 +23,23 @@ from balance.errors import RobotError
 from balance.robots.solids import Vector3
 
 Array = NDArray[np.float64]
+Kind = Literal["box", "sphere", "cylinder", "capsule", "hull"]
 
-DIRECTIONS = 2000  # in which the extent of a mesh and of its fit are compared
-HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh in any of them
+DIRECTIONS = 2000  # in which the reach of a mesh and of its fit are compared
+HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh
+STICKING_OUT_M = 4e-3  # by which a box, cylinder or capsule may exceed the mesh it holds
+SHORTEST_M = 1e-3  # axis of a capsule
+FACES = 3  # of a mesh, the largest, along which its axes are sought
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What stands for a mesh, in the mesh's axes; kind, size and points as in a Shape."""
+    """What stands for a mesh, in the mesh's axes; ``kind``, ``size``, ``points`` as in a Shape."""
 
-    kind: str
+    kind: Kind
     size: tuple[float, ...]
     placement: pin.SE3
-    points: Array
+    points: Array | None = None
 
 
 def read_points(file: Path, scale: Vector3) -> Array:
@@ -44,7 +51,7 @@ def read_points(file: Path, scale: Vector3) -> Array:
         reason = (str(error).strip().splitlines() or ["not a mesh"])[0]
         raise RobotError(f"the mesh {file} cannot be read: {reason}") from None
     if len(points) < 4 or not np.isfinite(points).all():
-        raise RobotError(f"the mesh {file} holds no body: it has {len(points)} finite points")
+        raise RobotError(f"the mesh {file} holds no body: {len(points)} points, or not finite ones")
     # Collada files may have y upwards, which the mesh reader leaves as it is.
     if file.suffix.lower() == ".dae" and b"Z_UP" not in file.read_bytes():
         points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
@@ -52,12 +59,90 @@ def read_points(file: Path, scale: Vector3) -> Array:
 
 
 def fit_mesh(points: Array, name: str) -> Fit:
-    """The shape that stands for a mesh with these points; ``name`` is for messages."""
+    """The shape that stands for a mesh with these points; ``name`` is for messages.
+
+    A box, cylinder or capsule that holds the mesh and hardly sticks out of it, or else a hull.
+    """
     try:
-        hull = points[ConvexHull(points).vertices]
+        hull = ConvexHull(points)
     except QhullError:
         raise RobotError(f"the mesh {name} is flat: all its points lie in one plane") from None
-    return Fit("hull", (), pin.SE3.Identity(), thinned(hull))
+    corners = points[hull.vertices]
+    reach = (directions() @ corners.T).max(axis=1)
+    fits = [fit for axes in _axes(points, hull) for fit in _primitives(corners, axes)]
+    excess = [float((fit_reach(fit) - reach).max()) for fit in fits]
+    best = int(np.argmin(excess))
+    if excess[best] <= STICKING_OUT_M:
+        return fits[best]
+    return Fit("hull", (), pin.SE3.Identity(), thinned(corners))
+
+
+def fit_reach(fit: Fit) -> Array:
+    """How far a fit reaches in each of the directions."""
+    D = directions()
+    if fit.points is not None:
+        return np.asarray((D @ fit.placement.act(fit.points.T)).max(axis=1))
+    local = np.abs(D @ fit.placement.rotation)
+    centre = D @ fit.placement.translation
+    if fit.kind == "box":
+        return np.asarray(centre + local @ np.array(fit.size))
+    radius, half = (*fit.size, 0.0)[:2]
+    across = np.linalg.norm(local[:, :2], axis=1) if fit.kind == "cylinder" else 1.0
+    return np.asarray(centre + half * local[:, 2] + radius * across)
+
+
+def _axes(points: Array, hull: ConvexHull) -> Iterator[Array]:
+    """Axes (3, 3) in columns that may be a mesh's: the last is the normal of a large face.
+
+    The others are those of the smallest rectangle around the mesh when seen along it.
+    """
+    corners = points[hull.simplices]
+    areas = np.linalg.norm(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+    )
+    # Triangles of one flat face have one normal; so have those on the far side of the body.
+    normals, face = np.unique(np.round(hull.equations[:, :3], 3), axis=0, return_inverse=True)
+    largest = np.argsort(-np.bincount(face.ravel(), areas), kind="stable")[:FACES]
+    for z in normals[largest]:
+        z = z / np.linalg.norm(z)
+        x = np.eye(3)[int(np.argmin(np.abs(z)))]
+        x = x - (x @ z) * z
+        x /= np.linalg.norm(x)
+        plane = np.column_stack([x, np.cross(z, x)])
+        flat = points[hull.vertices] @ plane
+        outline = flat[ConvexHull(flat).vertices]
+        edges = np.roll(outline, -1, axis=0) - outline
+        edges /= np.linalg.norm(edges, axis=1)[:, None]
+        sides = np.ptp(outline @ edges.T, axis=0), np.ptp(outline @ _turned(edges).T, axis=0)
+        along = plane @ edges[int(np.argmin(sides[0] * sides[1]))]
+        yield np.column_stack([along, np.cross(z, along), z])
+
+
+def _turned(edges: Array) -> Array:
+    """Plane vectors (n, 2) turned by 90 degrees."""
+    return np.column_stack([-edges[:, 1], edges[:, 0]])
+
+
+def _primitives(points: Array, axes: Array) -> Iterator[Fit]:
+    """The box, the sphere, and cylinders and capsules along ``axes`` that hold all points."""
+    local = points @ axes
+    low, high = local.min(axis=0), local.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    around = local - middle
+    yield Fit("box", tuple(half.tolist()), pin.SE3(axes, axes @ middle))
+    yield Fit(
+        "sphere", (float(np.linalg.norm(around, axis=1).max()),), pin.SE3(axes, axes @ middle)
+    )
+    for axis in range(3):
+        turn = axes[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
+        z, distance = around[:, axis], np.linalg.norm(np.delete(around, axis, 1), axis=1)
+        radius = float(distance.max())
+        yield Fit("cylinder", (radius, float(half[axis])), pin.SE3(turn, axes @ middle))
+        # A capsule's axis must end where its half sphere still holds the point furthest out.
+        dome = np.sqrt(np.maximum(radius**2 - distance**2, 0.0))
+        length = float((np.abs(z) - dome).max())
+        if length > SHORTEST_M:  # or it is a sphere
+            yield Fit("capsule", (radius, length), pin.SE3(turn, axes @ middle))
 
 
 def thinned(points: Array) -> Array:
@@ -66,17 +151,17 @@ def thinned(points: Array) -> Array:
     The point that is missed most is added until none is missed.  Between the directions a point may
     be missed that sticks out in a narrow cone only, which is to say hardly.
     """
-    extents = directions() @ points.T
-    best = extents.argmax(axis=1)
-    full = extents[np.arange(len(best)), best]
+    reaches = directions() @ points.T
+    best = reaches.argmax(axis=1)
+    full = reaches[np.arange(len(best)), best]
     chosen: list[int] = []
     reached = np.full(len(best), -np.inf)
     while True:
         worst = int(np.argmax(full - reached))
-        if full[worst] - reached[worst] <= HULL_TOLERANCE_M:
+        if full[worst] - reached[worst] <= HULL_TOLERANCE_M and len(chosen) > 3:
             return points[np.sort(chosen)]
         chosen.append(int(best[worst]))
-        np.maximum(reached, extents[:, chosen[-1]], out=reached)
+        np.maximum(reached, reaches[:, chosen[-1]], out=reached)
 
 
 @cache

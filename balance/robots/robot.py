@@ -21,7 +21,8 @@ from balance.errors import BalanceError, ConfigError, FileError, RobotError, kno
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 from balance.robots.model import body_frame, joint_id, read_model, turn_base
-from balance.robots.shapes import Pairs, Shape, robot_shapes, touchable_pairs
+from balance.robots.shape import Shape
+from balance.robots.shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.surfaces import SoleFile, contact_surfaces
 
 Array = NDArray[np.float64]

@@ -1,125 +1,80 @@
-"""The convex shapes of a robot's bodies: what can touch the ground, and other bodies."""
+"""The convex shapes of a robot's bodies: what can touch the ground, and other bodies.
+
+Boxes, spheres, cylinders and capsules are those of the URDF.  A mesh has a fit
+(:mod:`balance.robots.mesh_fit`).  Feet end above their soles (:mod:`balance.robots.foot_clip`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
-from balance.robots.mesh_fit import fit_mesh, read_points
+from balance.robots.fit_cache import fitted
+from balance.robots.foot_clip import above_soles
+from balance.robots.mesh_fit import Fit, Kind
+from balance.robots.shape import Shape, shape_of
 from balance.robots.solids import Solid, read_solids
 
 if TYPE_CHECKING:
     from balance.robots.robot import Robot
 
 Array = NDArray[np.float64]
-Kind = Literal["box", "sphere", "cylinder", "capsule", "hull"]
 Pairs = tuple[tuple[int, int], ...]
 
+APART_M = 2e-3  # shapes that are nearer as the robot stands are taken to belong together
 
-@dataclass(frozen=True)
-class Shape:
-    """A convex part of a body: the convex hull of ``points``, grown by ``radius``.
 
-    ``body`` is a link of the URDF, ``joint`` that of the model which carries it, ``placement`` is
-    in the joint's frame.  ``size`` (m): half sides of a box; radius of a sphere; radius and half
-    length, along z, of a cylinder or capsule; nothing for a hull.  ``points`` are in the shape's
-    axes: the corners of a box or hull, the centre of a sphere, the ends of a capsule's axis.  Those
-    of a cylinder are the centres of its ends, whose rims its size gives.
+def solids_of(robot: Robot) -> tuple[list[Solid], str]:
+    """The solids that a robot touches with, and the tag under which its URDF has them.
+
+    Where it has none for collision, those that it shows are taken.
     """
-
-    name: str
-    body: str
-    joint: int
-    placement: pin.SE3
-    kind: Kind
-    size: tuple[float, ...]
-    points: Array
-    radius: float = 0.0
-
-    def geometry(self) -> Any:
-        """The shape for Pinocchio's collision tests."""
-        if self.kind == "box":
-            return coal.Box(*(2.0 * side for side in self.size))
-        if self.kind == "sphere":
-            return coal.Sphere(self.radius)
-        if self.kind == "cylinder":
-            return coal.Cylinder(self.size[0], 2.0 * self.size[1])
-        if self.kind == "capsule":
-            return coal.Capsule(self.size[0], 2.0 * self.size[1])
-        return convex(self.points)
-
-
-def convex(points: Array) -> Any:
-    """The hull of ``points`` (n, 3), all of which are its corners, for Pinocchio."""
-    hull = ConvexHull(points)
-    corners, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for point in points:
-        corners.append(point)
-    for (a, b, c), plane in zip(hull.simplices.tolist(), hull.equations, strict=True):
-        # Faces are to turn counter-clockwise when seen from outside.
-        out = np.cross(points[b] - points[a], points[c] - points[a]) @ plane[:3] > 0.0
-        faces.append(coal.Triangle(a, b, c) if out else coal.Triangle(a, c, b))
-    return coal.Convex(corners, faces)
-
-
-def shape_of(
-    kind: Kind, size: tuple[float, ...], placement: pin.SE3, points: Array | None = None
-) -> Shape:
-    """A shape without a body."""
-    radius = 0.0
-    if kind == "box":
-        x, y, z = size
-        points = np.array([[a, b, c] for a in (-x, x) for b in (-y, y) for c in (-z, z)])
-    elif kind == "sphere":
-        points, radius = np.zeros((1, 3)), size[0]
-    elif kind in ("cylinder", "capsule"):
-        points = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]])
-        radius = size[0] if kind == "capsule" else 0.0
-    assert points is not None
-    return Shape("", "", 0, placement, kind, size, points, radius)
+    for tag in ("collision", "visual"):
+        if solids := read_solids(robot.urdf, robot.package_dirs, tag):
+            return solids, tag
+    return [], "collision"
 
 
 def robot_shapes(robot: Robot) -> tuple[Shape, ...]:
-    """The shapes of a robot: those of its URDF for collision, or else those that it shows."""
-    solids = read_solids(robot.urdf, robot.package_dirs, "collision")
-    if not solids:
-        solids = read_solids(robot.urdf, robot.package_dirs, "visual")
-    number: dict[str, int] = {}
+    """The shapes of a robot, feet cut off above their soles."""
+    fits: dict[object, Fit] = {}
+    count: dict[str, int] = {}
     found = []
-    for solid in solids:
+    for solid in solids_of(robot)[0]:
         frame = robot.model.frames[robot.model.getFrameId(solid.link, pin.FrameType.BODY)]
-        count = number[solid.link] = number.get(solid.link, 0) + 1
-        shape = _fitted(solid)
+        number = count[solid.link] = count.get(solid.link, 0) + 1
+        shape = _shape(solid, fits)
         found.append(
             replace(
                 shape,
-                name=solid.link if count == 1 else f"{solid.link} ({count})",
+                name=solid.link if number == 1 else f"{solid.link} ({number})",
                 body=solid.link,
                 joint=int(frame.parentJoint),
                 placement=frame.placement * shape.placement,
             )
         )
-    return tuple(found)
+    return tuple(above_soles(found, robot.model, robot.surfaces))
 
 
-def _fitted(solid: Solid) -> Shape:
+def _shape(solid: Solid, fits: dict[object, Fit]) -> Shape:
+    """The shape of a solid in its link's frame; ``fits`` are those of meshes seen so far."""
     if solid.file is not None:
-        fit = fit_mesh(read_points(solid.file, solid.scale), str(solid.file))
+        key = solid.file, solid.scale
+        fit = fits[key] = fits.get(key) or fitted(*key)
         return shape_of(fit.kind, fit.size, solid.placement * fit.placement, fit.points)
     if solid.kind == "box":
         return shape_of("box", tuple(0.5 * side for side in solid.size), solid.placement)
     if solid.kind == "sphere":
         return shape_of("sphere", solid.size, solid.placement)
     radius, length = solid.size
-    return shape_of(solid.kind, (radius, 0.5 * length), solid.placement)
+    kind: Kind = "cylinder" if solid.kind == "cylinder" else "capsule"
+    return shape_of(kind, (radius, 0.5 * length), solid.placement)
 
 
 def geometry_model(shapes: Sequence[Shape], pairs: Pairs) -> pin.GeometryModel:
@@ -144,8 +99,8 @@ def touchable_pairs(robot: Robot) -> Pairs:
         for (i, one), (j, other) in combinations(enumerate(robot.shapes), 2)
         if not _neighbours(robot.model, one.joint, other.joint)
     )
-    depths = distances(robot, apart, robot.q_file)
-    return tuple(pair for pair, distance in zip(apart, depths, strict=True) if distance > 0.0)
+    gaps = distances(robot, apart, robot.q_file)
+    return tuple(pair for pair, gap in zip(apart, gaps, strict=True) if gap > APART_M)
 
 
 def distances(robot: Robot, pairs: Pairs, q: Array) -> list[float]:

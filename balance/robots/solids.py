@@ -1,4 +1,4 @@
-"""The solids of a URDF: what its ``<collision>`` or ``<visual>`` elements say, without the meshes."""
+"""The solids of a URDF: what ``<collision>`` or ``<visual>`` say, without reading the meshes."""
 
 from __future__ import annotations
 
