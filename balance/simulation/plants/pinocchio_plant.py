@@ -59,9 +59,8 @@ class PinocchioPlant:
         self.joint_damping = self._damping[6:]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
         self._stops = _EndStops(robot)
-        self._contacts = Contacts(robot, config, self.data)
+        self._contacts = Contacts(robot, config, self.data, ground)
         self._joint_drive = self._contacts.drive[6:]
-        self._ground = ground
         # Views of Pinocchio's memory.
         self._M, self._bias = self.data.M, self.data.nle
         self._momentum = Momentum(self.model, self.data)
@@ -69,9 +68,12 @@ class PinocchioPlant:
         self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
         self.contact_wrenches = self._contacts.wrenches
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
-        self.touches: tuple[Touch, ...] = ()
-        """What touched in the last step besides the soles."""
         self._frames: dict[str, pin.Frame] = {}
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """What touched in the last step besides the soles."""
+        return self._contacts.touches
 
     @property
     def contact_residual(self) -> float:
@@ -114,9 +116,8 @@ class PinocchioPlant:
         factor, failed = dpotrf(self._M)
         if failed:
             raise FloatingPointError("the mass matrix is not positive definite")
-        if self._ground is not None:
-            self._contacts.carry(self._ground, self.time, dt)
-        self.v = self._contacts.resolve(factor, v, dt)
+        self._contacts.carry(self.time, dt)
+        self.v = self._contacts.resolve(factor, q, v, dt)
         outer += self._contacts.on_base
         self._momentum.add(outer, dt)
         self.q = pin.integrate(model, q, dt * self.v)

@@ -63,7 +63,7 @@ def test_end_stops_hold_every_joint_under_its_full_torque(any_robot: Robot, sign
     robot = any_robot
     model = robot.model
     lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
-    plant = PinocchioPlant(PlantConfig(joint_damping=1.0), robot)
+    plant = PinocchioPlant(PlantConfig(joint_damping=1.0, collisions="none"), robot)
     q = lifted(robot)
     q[7:] = upper - 0.02 if sign > 0.0 else lower + 0.02
     plant.reset(q, np.zeros(model.nv))
