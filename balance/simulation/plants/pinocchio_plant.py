@@ -10,8 +10,8 @@ of pushes and lambda those of the contacts.  Joint friction is implicit, so a li
 friction stays stable.  How the contact impulses are found is the business of
 :mod:`balance.simulation.plants.contact_models`.
 
-With the joints' part of v+ the step ends; the base's is the one with which the robot has, at q+, the
-momentum that it had before and what gravity, pushes and contacts gave it
+With the joints' part of v+ the step ends; the base's is the one with which the robot has, at q+,
+the momentum that it had before and what gravity, pushes and contacts gave it
 (:mod:`balance.simulation.plants.momentum`).  The two differ by what the step is wrong by.
 """
 

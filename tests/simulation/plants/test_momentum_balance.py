@@ -106,7 +106,8 @@ def test_a_state_from_outside_has_its_own_momentum(toro: Robot) -> None:
     torques, v = np.zeros(robot.model.nv - 6), rng.uniform(-1.0, 1.0, robot.model.nv)
     plant.reset(robot.q_nominal, v)
     plant.step(torques)
-    for q, v in ((plant.q, rng.uniform(-1.0, 1.0, len(v))), (robot.q_nominal.copy(), plant.v)):
+    other_v = rng.uniform(-1.0, 1.0, len(v))
+    for q, v in ((plant.q, other_v), (robot.q_nominal.copy(), plant.v)):
         plant.q, plant.v = q, v
         other.reset(q, v)
         plant.step(torques)
