@@ -41,14 +41,12 @@ class BookkeepingPlant(PlantWrapper):
         self,
         plant: Plant,
         robot: Robot,
-        torque_limits: bool,
         ground: GroundMotion | None = None,
         strict: bool = True,
     ) -> None:
         super().__init__(plant)
         self.robot, self._ground, self._strict = robot, ground, strict
         self._model, self._data = robot.model, robot.model.createData()
-        self._limits = robot.effort_limits if torque_limits else np.inf
         self._bodies = {frame.name for frame in robot.model.frames}
         self._weight = robot.mass * np.array(robot.model.gravity.linear)
         self._scale = float(np.linalg.norm(self._weight)) * plant.dt
@@ -72,9 +70,8 @@ class BookkeepingPlant(PlantWrapper):
         acted = self._contacts(time) + sum(map(self._push, impulses), np.zeros(self._model.nv))
         acted += sum(map(self._touch, self.plant.touches), np.zeros(self._model.nv))
         given = self._at(com, acted[:6])
-        acted[6:] += self.dt * (
-            np.clip(torques, -self._limits, self._limits) - damping * v_step[6:]
-        )
+        drives = np.clip(torques, *self.plant.torque_range) - damping * v_step[6:]
+        acted[6:] += self.dt * drives
         error = needed - acted
         error[6:][self._beyond(q)] = 0.0
         self._check(

@@ -1,28 +1,35 @@
 """What stands around a robot: the floor, and a plate under every surface that is not on it.
 
 Soles touch the planes that their stance gives them, which have no end.  The other bodies touch what
-is listed here.
+is listed here.  A robot may start with none of them in another or in an obstacle.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.proximity import Plate, Proximity
 from balance.robots.support_polygon import feet
 from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]
 
 FLOOR = "ground"
-PLATE_MARGIN_M = 0.1  # of a plate around the surface that lies on it
+PLATE_MARGIN_M = 0.03  # of a plate around the surface that lies on it; a forearm is beyond
 PLATE_THICKNESS_M = 0.04
 SAME_PLANE = 1e-9
+START_DEPTH_M = 1e-4  # by which bodies may be in each other or in an obstacle when a run starts
+
+Collisions = Literal["none", "ground", "all"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,64 @@ def obstacles(robot: Robot, ground: GroundMotion | None = None) -> tuple[Obstacl
 
 
 def _plate(surface: ContactSurface, data: pin.Data, moves: bool) -> Obstacle:
-    """A plate whose middle is under a surface."""
-    pose = pin.SE3(surface.plane.rotation, surface.pose(data).translation)
-    reach = float(np.abs(surface.corners).max()) + PLATE_MARGIN_M
-    return Obstacle(f"plate of {surface.name}", pose, (reach, reach), surface.name, moves)
+    """A plate whose middle is under a surface and whose sides are along the surface's."""
+    on_it = surface.pose_on_plane(data)
+    heading = float(np.arctan2(on_it.rotation[1, 0], on_it.rotation[0, 0]))
+    turn = pin.rpy.rpyToMatrix(0.0, 0.0, heading if len(surface.held) > 3 else 0.0)
+    pose = surface.plane * pin.SE3(turn, np.append(on_it.translation[:2], 0.0))
+    half = surface.half_length + PLATE_MARGIN_M, surface.half_width + PLATE_MARGIN_M
+    return Obstacle(f"plate of {surface.name}", pose, half, surface.name, moves)
+
+
+def proximity(robot: Robot, around: Sequence[Obstacle], bodies: bool) -> Proximity:
+    """What of ``robot`` is near the obstacles of :func:`obstacles` and, with ``bodies``, itself."""
+    carriers = {s.name: robot.model.frames[s.frame_id].parentJoint for s in robot.soles}
+    plates = [
+        Plate(
+            obstacle.pose,
+            (*obstacle.half_size, 0.5 * PLATE_THICKNESS_M),
+            () if obstacle.surface is None else (carriers[obstacle.surface],),
+        )
+        for obstacle in around
+        if obstacle.half_size is not None
+    ]
+    return Proximity(robot, around[0].pose, plates, bodies)
+
+
+def check_start(robot: Robot, around: Sequence[Obstacle], collisions: Collisions) -> None:
+    """Refuse a start with a body in another or in an obstacle, whichever can touch.
+
+    Bodies that overlap in the posture of the robot's own file belong together and never do.
+    """
+    if collisions == "none":
+        return
+    found = sorted(_overlaps(robot, around, collisions == "all"), reverse=True)
+    if not found:
+        return
+    depth, what = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    raise ConfigError(
+        f"robot '{robot.name}' starts with {what} by {1e3 * depth:.3g} mm{more}; change posture "
+        "or planes of its stance, or set plant.collisions to what may touch"
+    )
+
+
+def _overlaps(
+    robot: Robot, around: Sequence[Obstacle], bodies: bool
+) -> Iterator[tuple[float, str]]:
+    """What is in what as the robot stands, and how deep, m."""
+    data = robot.model.createData()
+    pin.forwardKinematics(robot.model, data, robot.q_nominal)
+    close = proximity(robot, around, bodies)
+    shapes, plates = robot.shapes, [one for one in around if one.half_size is not None]
+    deepest: dict[str, float] = {}
+    for near in close.self_contacts(data):
+        plate = near.j - len(shapes)
+        other = f"'{shapes[near.j].body}'" if plate < 0 else f"the {plates[plate].name}"
+        what = f"the body '{shapes[near.i].body}' in {other}"
+        deepest[what] = max(deepest.get(what, 0.0), -near.distance)
+    _, heights, numbers = close.ground_points(data)
+    for height, number in zip(heights.tolist(), numbers.tolist(), strict=True):
+        what = f"the body '{shapes[number].body}' in the {around[0].name}"
+        deepest[what] = max(deepest.get(what, 0.0), -height)
+    return ((depth, what) for what, depth in deepest.items() if depth > START_DEPTH_M)

@@ -21,7 +21,7 @@ three models.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -53,6 +53,14 @@ class ContactModel(Protocol):
 
     def forget(self) -> None:
         """Drop everything that is kept from step to step."""
+        ...
+
+    def memory(self) -> tuple[Any, ...]:
+        """Everything that is kept from step to step."""
+        ...
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        """Keep again what ``memory`` gave."""
         ...
 
     def set_friction(self, surface: int, friction: float) -> None:

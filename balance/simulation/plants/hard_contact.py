@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
@@ -46,6 +48,12 @@ class HardContact:
         self._corners: Array | None = None
         self._stuck: tuple[Array, Array, Array] | None = None
         self._bodies.last = {}
+
+    def memory(self) -> tuple[Any, ...]:
+        return self._corners, self._stuck, self._bodies.last
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._corners, self._stuck, self._bodies.last = memory
 
     @property
     def residual(self) -> float:

@@ -10,7 +10,7 @@ of pushes and lambda those of the contacts.  Joint friction is implicit, so a li
 friction stays stable.  How the contact impulses are found is the business of
 :mod:`balance.simulation.plants.contact_models`.
 
-With the joints' part of v+ the step ends; the base's is the one with which the robot has, at q+, the
+Of v+ the joints' part is kept; the base gets the velocity with which the robot has, at q+, the
 momentum that it had before and what gravity, pushes and contacts gave it
 (:mod:`balance.simulation.plants.momentum`).  The two differ by what the step is wrong by.
 """
@@ -51,9 +51,10 @@ class PinocchioPlant:
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
         self.dt = config.step_s
         self.q, self.v, self.time = robot.q_nominal.copy(), np.zeros(self.model.nv), 0.0
-        unlimited = np.full(self.model.nv - 6, np.inf)
-        self._highest = robot.effort_limits if config.torque_limits else unlimited
-        self._lowest = -self._highest
+        most = robot.effort_limits if config.torque_limits else np.full(self.model.nv - 6, np.inf)
+        self.torque_range = np.array([-most, most])
+        """Least and largest torque of each joint (2, nj), N m; may be changed between steps."""
+        self._lowest, self._highest = self.torque_range
         self._damping = np.zeros(self.model.nv)
         self._damping[6:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.joint_damping = self._damping[6:]
@@ -88,6 +89,16 @@ class PinocchioPlant:
         """Start again at time zero from a state; nothing of the past is kept."""
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0
         self._contacts.forget()
+
+    def remember(self) -> bool:
+        """Keep the state for :meth:`go_back`."""
+        self._kept = self.q, self.v, self.time, self._contacts.model.memory()
+        return True
+
+    def go_back(self) -> None:
+        """Be again where :meth:`remember` was called."""
+        self.q, self.v, self.time, memory = self._kept
+        self._contacts.model.recall(memory)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""

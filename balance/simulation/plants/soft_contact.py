@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,6 +47,12 @@ class SoftContact:
         self._corners[:] = 0.0
         self._stretch[:] = 0.0
         self._bodies.last = {}
+
+    def memory(self) -> tuple[Any, ...]:
+        return self._corners.copy(), self._stretch.copy(), self._bodies.last
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._corners[:], self._stretch[:], self._bodies.last = memory
 
     def impulses(
         self, W: Array, free: Array, surfaces: Surfaces, dt: float, near: BodyPoints | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -37,6 +39,12 @@ class WeldedContact:
         self._anchors: Array | None = None
         self._bodies.last = {}
         self.residual = 0.0
+
+    def memory(self) -> tuple[Any, ...]:
+        return self._anchors, self._bodies.last
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._anchors, self._bodies.last = memory
 
     def impulses(
         self, W: Array, free: Array, surfaces: Surfaces, dt: float, near: BodyPoints | None = None

@@ -1,0 +1,62 @@
+"""Which points of a robot's bodies are near the floor, looked for only when they can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.robots.ground_points import GroundPoints, Numbers, ball
+from balance.robots.robot import Robot
+
+Array = NDArray[np.float64]
+
+MARGIN_M = 5e-3  # what is nearer to the floor is told
+FOOT_MARGIN_M = 1e-3  # of bodies with a foot, which stay above the floor while the sole touches it
+NOTHING = np.empty((0, 3)), np.empty(0), np.empty(0, dtype=np.int64)
+
+
+class FloorWatch:
+    """The points of a robot's shapes that are near the floor.
+
+    Where the joints were when nothing was near is kept: until one of them has moved by more than
+    the room below its shapes, nothing can be.
+    """
+
+    def __init__(self, robot: Robot, floor: pin.SE3) -> None:
+        """``floor`` has its origin on it and z out of it."""
+        self.floor = floor
+        self.points = GroundPoints(robot.shapes)
+        self._joints = np.array([shape.joint for shape in robot.shapes], dtype=np.int64)
+        feet = {robot.model.frames[s.frame_id].parentJoint for s in robot.surfaces if s.is_foot}
+        self._margins = np.where(np.isin(self._joints, list(feet)), FOOT_MARGIN_M, MARGIN_M)
+        self._levers = np.full(robot.model.njoints, 1e-9)  # m, of the points of a joint's shapes
+        levers = [float(np.linalg.norm(c)) + r for c, r in map(ball, robot.shapes)]
+        np.maximum.at(self._levers, self._joints, levers)
+        self._clear: Array | None = None
+
+    def near(self, placements: Array) -> tuple[Array, Array, Numbers]:
+        """Points (n, 3) near the floor, their heights above it, and the numbers of their shapes."""
+        if self._clear is not None and (np.abs(placements - self._clear) < self._allowed).all():
+            return NOTHING
+        points, heights, numbers = self.points.near(placements, self.floor, MARGIN_M)
+        low = (heights < self._margins.take(numbers)).nonzero()[0]
+        if len(low):
+            return points.take(low, 0), heights.take(low), numbers.take(low)
+        self._keep(placements)
+        return NOTHING
+
+    def move(self, pose: pin.SE3) -> None:
+        """Put the floor elsewhere."""
+        self.floor = pose
+        self._clear = None
+
+    def _keep(self, placements: Array) -> None:
+        room = np.full(len(placements), np.inf)
+        heights = self.points.lowest(placements, self.floor)
+        np.minimum.at(room, self._joints, heights - self._margins)
+        # A point (x, y, z) of a joint moves by x, y and z times what the axes change, plus what the
+        # origin does: each of these twelve numbers may use up a twelfth of the room.
+        self._allowed = np.repeat((room / 12.0)[:, None, None], 4, axis=1)
+        self._allowed[:, :3] /= self._levers[:, None, None]
+        self._clear = placements.copy()

@@ -1,0 +1,235 @@
+"""Which bodies of a robot are near each other, a plate, or the floor.
+
+Distances are computed anew only when they can have become small: from where all of them were
+computed last, the *anchor*, no body can come nearer to another than the way they may have made
+since (:mod:`balance.robots.travel`).  The bound is strict: nothing is missed, and what is found
+does not depend on what was looked at before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.robots.floor import FloorWatch
+from balance.robots.ground_points import Numbers, ball
+from balance.robots.placements import JointPlacements
+from balance.robots.robot import Robot
+from balance.robots.shape import shape_of
+from balance.robots.shapes import geometry_model
+from balance.robots.travel import travel_weights
+
+Array = NDArray[np.float64]
+
+MARGIN_M = 2e-3  # what is nearer is told
+HORIZON_M = 0.06  # gaps beyond this are bounded, not computed
+NEW_ANCHOR_M = 0.03  # way of a pair after which all distances are computed anew
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A box that bodies can touch: ``pose`` has its origin on the top and z out of it.
+
+    ``half_size`` are half its sides, m; the bodies of joints ``spared`` do not touch it.
+    """
+
+    pose: pin.SE3
+    half_size: tuple[float, float, float]
+    spared: tuple[int, ...] = ()
+
+    @property
+    def middle(self) -> pin.SE3:
+        """Pose of its middle."""
+        return self.pose * pin.SE3(np.eye(3), np.array([0.0, 0.0, -self.half_size[2]]))
+
+
+class Near(NamedTuple):
+    """Two shapes that are near each other, or a shape and a plate.
+
+    ``i`` is a shape's number, ``j`` another's or, from the number of shapes on, that of a plate;
+    ``point`` lies halfway, ``normal`` points from ``j`` to ``i``; a negative ``distance`` is a
+    depth.
+    """
+
+    i: int
+    j: int
+    point: Array
+    normal: Array
+    distance: float
+
+
+class Proximity:
+    """What of a robot is near another part of it, near a plate, or near the floor.
+
+    ``floor`` has its origin on it and z out of it.  A ``data`` is one whose joint placements are up
+    to date.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        floor: pin.SE3 | None = None,
+        plates: Sequence[Plate] = (),
+        bodies: bool = True,
+    ) -> None:
+        """``bodies`` says whether the robot's own bodies touch each other."""
+        self.shapes = robot.shapes
+        self.plates = list(plates)
+        self._floor = FloorWatch(robot, pin.SE3.Identity() if floor is None else floor)
+        self._model = robot.model
+        pairs = list(robot.shape_pairs) if bodies else []
+        for number, plate in enumerate(self.plates, len(self.shapes)):
+            pairs += [(i, number) for i, s in enumerate(self.shapes) if s.joint not in plate.spared]
+        self._first, self._second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        self._on_plate = self._second >= len(self.shapes)
+        self._geometry = geometry_model(self.shapes, ())
+        for number, plate in enumerate(self.plates):
+            box = shape_of("box", plate.half_size, plate.middle).geometry()
+            self._geometry.addGeometryObject(
+                pin.GeometryObject(f"plate {number}", 0, plate.middle, box)
+            )
+        for i, j in pairs:
+            self._geometry.addCollisionPair(pin.CollisionPair(i, j))
+        self._found = self._geometry.createData()
+        # Ways of the shapes in the world, and within the robot: the base carries all along.
+        self._travel = travel_weights(robot.model, self.shapes)
+        self._within = self._travel.copy()
+        self._within[:, :7] = 0.0
+        self._joints = np.array([shape.joint for shape in self.shapes], dtype=np.int64)
+        balls = [ball(shape) for shape in self.shapes]
+        self._centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
+        self._radii = np.array([radius for _, radius in balls])
+        self._anchor: Array | None = None
+        self._data: pin.Data | None = None
+
+    def contacts(self, q: Array, data: pin.Data) -> list[Near]:
+        """All pairs nearer than ``MARGIN_M`` at ``q``: two bodies, or a body and a plate."""
+        if not len(self._first):
+            return []
+        if self._anchor is not None:
+            moved = np.abs(q - self._anchor)
+            if self._apart and (self._bound @ moved).max() < 1.0:
+                return []
+            way = self._ways(moved)
+            if way.max() < NEW_ANCHOR_M:
+                self._place(data)
+                return self._near((self._gaps - way < MARGIN_M).nonzero()[0], data)
+        self._drop_anchor(q, data)
+        return self._near((self._gaps < MARGIN_M).nonzero()[0], data)
+
+    def self_contacts(self, data: pin.Data) -> list[Near]:
+        """All pairs nearer than ``MARGIN_M``, looked for without what is known from before."""
+        self._place(data)
+        return self._near((self._all_gaps(data) < MARGIN_M).nonzero()[0], data)
+
+    def clearance(self, data: pin.Data) -> float:
+        """A distance (m) that no pair which does not overlap is below."""
+        self._place(data)
+        gaps = self._all_gaps(data)
+        return float(gaps[gaps > 0.0].min(initial=np.inf))
+
+    def ground_points(self, data: pin.Data) -> tuple[Array, Array, Numbers]:
+        """Points (n, 3) near the floor, their heights above it, and the numbers of their shapes."""
+        return self._floor.near(self._placements(data))
+
+    def move_floor(self, pose: pin.SE3) -> None:
+        """Put the floor elsewhere."""
+        self._floor.move(pose)
+
+    def move_plate(self, number: int, pose: pin.SE3) -> None:
+        """Put a plate elsewhere."""
+        plate = self.plates[number] = replace(self.plates[number], pose=pose)
+        self._geometry.geometryObjects[len(self.shapes) + number].placement = plate.middle
+        self._anchor = None
+
+    def _placements(self, data: pin.Data) -> Array:
+        if data is not self._data:
+            self._data, self._view = data, JointPlacements(data)
+        return self._view.now()
+
+    def _place(self, data: pin.Data) -> None:
+        pin.updateGeometryPlacements(self._model, data, self._geometry, self._found)
+
+    def _ways(self, moved: Array) -> Array:
+        """How much nearer each pair can have come, m; ``moved`` is |q - anchor|."""
+        way = (self._within @ moved)[self._first]
+        own = ~self._on_plate
+        way[own] += (self._within @ moved)[self._second[own]]
+        if self.plates:
+            way[self._on_plate] = (self._travel @ moved)[self._first[self._on_plate]]
+        return way
+
+    def _drop_anchor(self, q: Array, data: pin.Data) -> None:
+        """Compute all distances, and with them how far each shape may go before one is small."""
+        self._place(data)
+        self._gaps = self._all_gaps(data)
+        self._anchor = q.copy()
+        room = self._gaps - MARGIN_M
+        self._apart = bool((room > 0.0).all())
+        if not self._apart:
+            return
+        own, rows = ~self._on_plate, np.full((2, len(self.shapes)), np.inf)
+        # Both shapes of a pair may move: each has half the room.
+        np.minimum.at(rows[0], self._first[own], 0.5 * room[own])
+        np.minimum.at(rows[0], self._second[own], 0.5 * room[own])
+        np.minimum.at(rows[1], self._first[self._on_plate], room[self._on_plate])
+        kept = np.isfinite(rows)
+        self._bound = np.concatenate(
+            [
+                self._within[kept[0]] / rows[0, kept[0], None],
+                self._travel[kept[1]] / rows[1, kept[1], None],
+            ]
+        )
+
+    def _all_gaps(self, data: pin.Data) -> Array:
+        """A lower bound of the distance of each pair, exact where balls around them are near."""
+        now = self._placements(data)
+        centres = np.einsum("nk,nkd->nd", self._centres, now[self._joints])
+        if self.plates:
+            return self._exact(range(len(self._first)), np.empty(len(self._first)))
+        apart = centres[self._first] - centres[self._second]
+        gaps = np.sqrt((apart * apart).sum(axis=1))
+        gaps -= self._radii[self._first] + self._radii[self._second]
+        return self._exact((gaps < HORIZON_M).nonzero()[0], gaps)
+
+    def _exact(self, pairs: Sequence[int] | Numbers, gaps: Array) -> Array:
+        """``gaps`` with the true distances of some pairs."""
+        for pair in pairs:
+            gaps[pair] = pin.computeDistance(self._geometry, self._found, int(pair)).min_distance
+        return gaps
+
+    def _near(self, pairs: Numbers, data: pin.Data) -> list[Near]:
+        """Which of some pairs are near, and where."""
+        found = []
+        for pair in pairs.tolist():
+            result = pin.computeDistance(self._geometry, self._found, pair)
+            distance = result.min_distance
+            if distance >= MARGIN_M:
+                continue
+            middle = 0.5 * (result.getNearestPoint1() + result.getNearestPoint2())
+            i, j = int(self._first[pair]), int(self._second[pair])
+            one = Near(i, j, middle, -result.normal, distance)
+            found += self._on_top(one, data) if j >= len(self.shapes) else [one]
+        return found
+
+    def _on_top(self, one: Near, data: pin.Data) -> list[Near]:
+        """A body on a plate: its lowest points over the top, or else the nearest one."""
+        plate = self.plates[one.j - len(self.shapes)]
+        points, heights, numbers = self._floor.points.near(
+            self._placements(data), plate.pose, MARGIN_M
+        )
+        half, normal = np.array(plate.half_size), plate.pose.rotation[:, 2]
+        local = (points - plate.pose.translation) @ plate.pose.rotation
+        over = (np.abs(local[:, :2]) <= half[:2]).all(axis=1) & (heights > -2.0 * half[2])
+        chosen = (over & (numbers == one.i)).nonzero()[0]
+        if not len(chosen):
+            return [one]
+        return [
+            Near(one.i, one.j, points[k] - 0.5 * heights[k] * normal, normal, float(heights[k]))
+            for k in chosen
+        ]
