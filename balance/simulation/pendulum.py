@@ -1,7 +1,8 @@
 """The pendulum behind a push of that kind, for pictures: where it is before, during and after.
 
-A point mass m, L below its pivot, swings in the plane of the push and the vertical; two ropes in a V
-keep it there, and clear of the robot's shoulder.  With theta the angle from hanging, towards the push, it is a free pendulum before and after the hit,
+A point mass m, L below its pivot, swings in the plane of the push and the vertical; two ropes in a
+V keep it there, clear of the robot's shoulder.  With theta the angle from hanging, towards the
+push, it is a free pendulum before and after the hit,
 
     theta'' = -(g / L) sin theta,        E = m L^2 theta'^2 / 2 + m g L (1 - cos theta),
 
@@ -63,13 +64,13 @@ class FreeSwing:
 
     @cached_property
     def modulus(self) -> float:
-        """k, the sine of half of the largest angle; kept below that of a pendulum that turns over."""
+        """k, the sine of half of the largest angle; less than that of one that turns over."""
         k = math.hypot(math.sin(0.5 * self.angle), 0.5 * self.rate / self.omega)
         return min(k, LARGEST_MODULUS)
 
     @cached_property
     def phase(self) -> float:
-        """u_0 = F(phi_0, k), with k sin phi_0 = sin(theta_0 / 2) and the rate's sign in cos phi_0."""
+        """u_0 = F(phi_0, k); k sin phi_0 = sin(theta_0 / 2), cos phi_0 has the rate's sign."""
         sine, cosine = math.sin(0.5 * self.angle), 0.5 * self.rate / self.omega
         return float(ellipkinc(math.atan2(sine, cosine), self.modulus**2))
 
@@ -102,7 +103,7 @@ class Swing:
 
     @cached_property
     def length(self) -> float:
-        """From the pivot to the mass, m: for a level push the mass is let go at no more than 60 degrees."""
+        """From the pivot to the mass, m; for a level push it is let go at 60 degrees at most."""
         return max(LENGTH_M, self.speed**2 / GRAVITY)
 
     @property

@@ -13,7 +13,7 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-FREQUENCY_HZ, DAMPING_RATIO = 3.0, 1.0  # RobotDynamicsETH, after (3.75)
+FREQUENCY_HZ, DAMPING_RATIO = 6.0, 1.0  # so stiff that friction of the drives does not hold wrists
 
 
 class FallenLaw:

@@ -28,6 +28,11 @@ PUSH_WIDTH = 0.012
 BALL_COLOUR = np.array([0.90, 0.55, 0.05, 1.0], dtype=np.float32)
 ROPE_COLOUR = np.array([0.25, 0.27, 0.30, 1.0], dtype=np.float32)
 ROPE_WIDTH_M = 0.004
+TOUCH_COLOUR = np.array([0.80, 0.47, 0.65, 1.0], dtype=np.float32)
+LONGEST_TOUCH = 0.6  # of an arrow, in robot heights
+LEAST_TOUCH = 0.01  # of the weight, that is drawn
+NO_TOUCHES = np.zeros((0, 2, 3))
+STAYS = 0.15  # way, in robot heights, within which the camera rests
 LEAST_PUSH_S = 0.3  # for which a short push is shown
 MAX_GEOMS = 2000
 
@@ -77,9 +82,13 @@ class Film:
         self._context.free()
         self._gl.free()
 
-    def image(self, time: float, q: Array) -> Image:
-        """The robot at ``q``, pushed as at ``time``: (height, width, 3) bytes, top row first."""
+    def image(self, time: float, q: Array, touches: Array = NO_TOUCHES) -> Image:
+        """The robot at ``q``, pushed as at ``time``: (height, width, 3) bytes, top row first.
+
+        ``touches`` (n, 2, 3) are where bodies touch besides the soles, and with which force, N.
+        """
         self._pose(q)
+        self._follow(q)
         mujoco.mjv_updateScene(
             self._model,
             self._data,
@@ -91,6 +100,7 @@ class Film:
         )
         self._draw_pushes(time)
         self._draw_pendulums(time)
+        self._draw_touches(touches)
         mujoco.mjr_render(self._view, self._scene, self._context)
         mujoco.mjr_readPixels(self._image, None, self._view, self._context)
         return self._image[::-1]  # OpenGL's first row is the lowest
@@ -111,6 +121,22 @@ class Film:
         camera.distance = (2.1 if self._swings else 1.8) * self._top_m
         camera.azimuth, camera.elevation = 150.0, -12.0
         return camera
+
+    def _follow(self, q: Array) -> None:
+        """Turn the camera after a robot that goes away, which is to lie in the middle."""
+        way = q[:2] - self._robot.q_nominal[:2]
+        length = float(np.linalg.norm(way))
+        share = max(0.0, 1.0 - STAYS * self._top_m / length) if length > 0.0 else 0.0
+        self._camera.lookat[:2] = self._robot.com()[:2] + share * way
+
+    def _draw_touches(self, touches: Array) -> None:
+        """An arrow from each place where bodies touch, long enough to come out of the body."""
+        weight = self._robot.mass * float(np.linalg.norm(self._robot.model.gravity.linear))
+        for point, force in touches:
+            size = float(np.linalg.norm(force))
+            if size > LEAST_TOUCH * weight:
+                length = LONGEST_TOUCH * np.tanh(1.5 * size / weight) * self._top_m
+                self._arrow(point, point + length / size * force, TOUCH_COLOUR)
 
     def _draw_pushes(self, time: float) -> None:
         """An arrow that ends where a push acts; short pushes stay for a while."""

@@ -44,6 +44,8 @@ class Recorded(Protocol):
     def time(self) -> Array: ...
     @property
     def q(self) -> Array: ...
+    @property
+    def touches(self) -> Array: ...
 
 
 def check_encoder(path: Path) -> None:
@@ -74,7 +76,8 @@ def render_recording(recording: Recorded, path: Path) -> None:
     film = _film_class()(recording.robot, recording.pushes, WIDTH, HEIGHT, pendulums)
     with film, _encoding(path, rate) as images:
         for row in rows:
-            image = film.image(float(recording.time[row]), recording.q[row])
+            touches = recording.touches[row, :, 2:8].reshape(-1, 2, 3)
+            image = film.image(float(recording.time[row]), recording.q[row], touches)
             images.write(image.tobytes())
 
 
