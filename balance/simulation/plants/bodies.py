@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.robots import Robot
-from balance.robots.proximity import Near, Plate, Proximity
+from balance.robots.proximity import Near
 from balance.simulation.plants.body_points import (
     BodyPoints,
     PointRows,
@@ -18,13 +18,13 @@ from balance.simulation.plants.body_points import (
     spread,
     twist_rows,
 )
-from balance.simulation.world import PLATE_THICKNESS_M, SAME_PLANE, Obstacle
+from balance.simulation.world import SAME_PLANE, Obstacle, proximity
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 RESERVE_M = 1e-3  # a point that misses by more within the step, as it moves, is left alone
-MOST_POINTS = 4  # of a shape on the floor; more hold nothing that these do not
+MOST_POINTS = 4  # of a shape on a plane; more hold nothing that these do not
 
 
 class Bodies:
@@ -34,25 +34,15 @@ class Bodies:
         self, robot: Robot, config: PlantConfig, data: pin.Data, obstacles: Sequence[Obstacle]
     ) -> None:
         self._data, self._obstacles = data, obstacles
-        carriers = {s.name: robot.model.frames[s.frame_id].parentJoint for s in robot.soles}
-        plates = [
-            Plate(
-                obstacle.pose,
-                (*obstacle.half_size, 0.5 * PLATE_THICKNESS_M),
-                () if obstacle.surface is None else (carriers[obstacle.surface],),
-            )
-            for obstacle in obstacles[1:]
-            if obstacle.half_size is not None
-        ]
         floor = obstacles[0].pose
-        self._proximity = Proximity(robot, floor, plates, config.collisions == "all")
+        self._proximity = proximity(robot, obstacles, config.collisions == "all")
         self._rows = PointRows(robot.model, data)
         self._joint = np.array([shape.joint for shape in robot.shapes], dtype=np.intp)
         self._names = [shape.body for shape in robot.shapes]
         # Soft ground may let a sole sink deeper than its body is above it.
         soft = config.contact == "soft"
         sinking = [
-            carriers[sole.name]
+            robot.model.frames[sole.frame_id].parentJoint
             for sole in robot.soles
             if soft and sole.plane.isApprox(floor, SAME_PLANE)
         ]
@@ -81,9 +71,7 @@ class Bodies:
         coming = near.gaps + dt * approach < RESERVE_M
         coming[: len(shapes)] &= self._above_floor[shapes]
         kept = np.flatnonzero(coming)
-        if kept.size == 0:
-            return None
-        return near.chosen(self._thinned(near, kept, shapes))
+        return None if kept.size == 0 else near.chosen(*_thinned(near, kept))
 
     def _points(
         self, points: Array, heights: Array, shapes: Indices, pairs: list[Near]
@@ -116,12 +104,17 @@ class Bodies:
             ).ravel()
         return BodyPoints(points, axes, heights, rows, carried, keys, who)
 
-    def _thinned(self, near: BodyPoints, kept: Indices, shapes: Indices) -> Indices:
-        """Of the points ``kept`` at most ``MOST_POINTS`` of each shape on the floor."""
-        on_floor = kept[kept < len(shapes)]
-        chosen = [kept[len(on_floor) :]]
-        own = shapes[on_floor]
-        for shape in np.unique(own):
-            those = on_floor[own == shape]
-            chosen.append(those[spread(near.points[those], near.gaps[those], MOST_POINTS)])
-        return np.sort(np.concatenate(chosen))
+
+def _thinned(near: BodyPoints, kept: Indices) -> tuple[Indices, list[int]]:
+    """Of the points ``kept`` at most ``MOST_POINTS`` of each two that touch, and keys for them."""
+    groups: dict[int, list[int]] = {}
+    for i in kept.tolist():
+        groups.setdefault(near.keys[i], []).append(i)
+    chosen, keys = [], []
+    for key, group in groups.items():
+        if len(group) > MOST_POINTS:
+            those = np.array(group)
+            group = those[spread(near.points[those], near.gaps[those], MOST_POINTS)].tolist()
+        chosen += group
+        keys += range(MOST_POINTS * key, MOST_POINTS * key + len(group))
+    return np.array(chosen), keys

@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 RECOVERY_SPEED = 0.01  # m/s, at most, with which a penetration is undone
 GIVE = 1e-3
-"""Share of the points' own mean inverse mass that is added as compliance: a robot that lies has
-more contacts than it can move, and this tells how they share its weight.  A point that bears 100 N
+"""Share of the points' own mean inverse mass that is added as compliance.  A robot that lies has
+more contacts than it can move, and this tells how they share its weight; a point that bears 100 N
 sinks in by some 1e-8 m."""
 
 

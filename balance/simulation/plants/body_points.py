@@ -22,7 +22,8 @@ class BodyPoints:
     (n, 3, 3) in the world, the last of which is the normal, out of what it touches.  ``rows``
     (3 n, nv) give its velocity relative to another body, or to ground that rests; ``carried``
     (3 n,) is that of the ground.  ``gaps`` (n,) are distances, negative where one is in the other.
-    ``keys`` tell the same point in another step; ``who`` are the names of the two that touch.
+    ``keys`` tell the same point in another step, as well as can be told; ``who`` are the names of
+    the two that touch.
     """
 
     points: Array
@@ -33,8 +34,8 @@ class BodyPoints:
     keys: list[int]
     who: list[tuple[str, str]]
 
-    def chosen(self, kept: Indices) -> BodyPoints:
-        """Some of the points."""
+    def chosen(self, kept: Indices, keys: list[int]) -> BodyPoints:
+        """Some of the points, with other keys."""
         rows = (3 * kept[:, None] + np.arange(3)).ravel()
         return BodyPoints(
             self.points[kept],
@@ -42,7 +43,7 @@ class BodyPoints:
             self.gaps[kept],
             self.rows[rows],
             self.carried[rows],
-            [self.keys[i] for i in kept.tolist()],
+            keys,
             [self.who[i] for i in kept.tolist()],
         )
 

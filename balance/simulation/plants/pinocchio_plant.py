@@ -10,8 +10,8 @@ of pushes and lambda those of the contacts.  Joint friction is implicit, so a li
 friction stays stable.  How the contact impulses are found is the business of
 :mod:`balance.simulation.plants.contact_models`.
 
-With the joints' part of v+ the step ends; the base's is the one with which the robot has, at q+,
-the momentum that it had before and what gravity, pushes and contacts gave it
+Of v+ the joints' part is kept; the base gets the velocity with which the robot has, at q+, the
+momentum that it had before and what gravity, pushes and contacts gave it
 (:mod:`balance.simulation.plants.momentum`).  The two differ by what the step is wrong by.
 """
 
@@ -92,13 +92,16 @@ class PinocchioPlant:
 
     def remember(self) -> bool:
         """Keep the state for :meth:`go_back`."""
-        self._kept = self.q, self.v, self.time, self._contacts.model.memory()
+        state = self.q, self.v, self.time, self._last, self._momentum.value
+        self._kept = state, self._contacts.model.memory()
         return True
 
     def go_back(self) -> None:
         """Be again where :meth:`remember` was called."""
-        self.q, self.v, self.time, memory = self._kept
+        state, memory = self._kept
+        self.q, self.v, self.time, self._last, self._momentum.value = state
         self._contacts.model.recall(memory)
+        pin.crba(self.model, self.data, self.q, pin.Convention.WORLD)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""

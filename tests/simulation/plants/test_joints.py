@@ -97,7 +97,7 @@ def test_torques_are_cut_at_the_limits_unless_told_otherwise(toro: Robot) -> Non
 
 def test_push_acts_at_its_point_in_world_or_body_axes(toro: Robot) -> None:
     """M (v+ - v) = J^T i in a step without gravity, J by finite differences of the point."""
-    plant = PinocchioPlant(PlantConfig(), toro)
+    plant = PinocchioPlant(PlantConfig(collisions="none"), toro)
     rng = np.random.default_rng(3)
     q = pin.integrate(toro.model, lifted(toro), rng.uniform(-0.5, 0.5, 33))
     # Inside the joints' ranges, so that no end stop acts.

@@ -103,11 +103,11 @@ def test_a_state_from_outside_has_its_own_momentum(toro: Robot) -> None:
     """Whether it comes by reset or by setting q or v; nothing of the step before is left."""
     robot, rng = floating(toro), np.random.default_rng(6)
     plant, other = PinocchioPlant(PlantConfig(), robot), PinocchioPlant(PlantConfig(), robot)
-    torques, v = np.zeros(robot.model.nv - 6), rng.uniform(-1.0, 1.0, robot.model.nv)
-    plant.reset(robot.q_nominal, v)
+    torques = np.zeros(robot.model.nv - 6)
+    one, two = rng.uniform(-1.0, 1.0, (2, robot.model.nv))
+    plant.reset(robot.q_nominal, one)
     plant.step(torques)
-    other_v = rng.uniform(-1.0, 1.0, len(v))
-    for q, v in ((plant.q, other_v), (robot.q_nominal.copy(), plant.v)):
+    for q, v in ((plant.q, two), (robot.q_nominal.copy(), plant.v)):
         plant.q, plant.v = q, v
         other.reset(q, v)
         plant.step(torques)
