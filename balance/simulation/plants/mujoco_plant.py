@@ -43,6 +43,7 @@ from balance.simulation.world import obstacles
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100
+STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS | mujoco.mjtState.mjSTATE_WARMSTART)
 
 if mujoco.get_mju_user_warning() is None:
     # MuJoCo would print its warnings and write them to a file in the current folder; what they tell
@@ -71,15 +72,17 @@ class MujocoPlant:
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
         self.joint_damping[:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.data = mujoco.MjData(self.model)
-        unlimited = np.full(robot.model.nv - 6, np.inf)
-        self._highest = robot.effort_limits if config.torque_limits else unlimited
-        self._lowest = -self._highest
+        most = robot.effort_limits if config.torque_limits else np.full(robot.model.nv - 6, np.inf)
+        self.torque_range = np.array([-most, most])
+        """Least and largest torque of each joint (2, nj), N m; may be changed between steps."""
+        self._lowest, self._highest = self.torque_range
         # Views of MuJoCo's memory, and room for the inverse rotation of the base.
         nq, nv = robot.model.nq, robot.model.nv
         self._qpos, self._qvel = self.data.qpos[:nq], self.data.qvel[:nv]
         self._quaternion, self._linear = self._qpos[3:7], self._qvel[:3]
         self._torques = self.data.qfrc_applied[6:nv]
         self._inverse = np.zeros(4)
+        self._engine_state = np.zeros(mujoco.mj_stateSize(self.model, STATE))
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
         self.touches: tuple[Touch, ...] = ()
@@ -103,6 +106,17 @@ class MujocoPlant:
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0
         self.contact_wrenches[:] = 0.0
         self.touches = ()
+
+    def remember(self) -> bool:
+        """Keep the state for :meth:`go_back`."""
+        self._kept = self.q, self.v, self.time
+        mujoco.mj_getState(self.model, self.data, self._engine_state, STATE)
+        return True
+
+    def go_back(self) -> None:
+        """Be again where :meth:`remember` was called."""
+        self.q, self.v, self.time = self._kept
+        mujoco.mj_setState(self.model, self.data, self._engine_state, STATE)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
