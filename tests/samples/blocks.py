@@ -1,12 +1,14 @@
 """Blocks, cylinders and an arm of which mechanics tells how they slide, topple, roll and rest.
 
-A solid is a robot of one body without joints.  Its sole is at its lower z side: as large as that
-side, or a spot of it, so that on its other sides it lies on nothing but its own shape.
+A solid is a robot of one body without joints.  Its sole is its lower z side, or else a spot a
+little below that: such a solid lies on nothing but its own shape if it lies on another side, and
+the sole takes nothing away from that shape.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +17,14 @@ import yaml
 from numpy.typing import NDArray
 
 from balance.robots import Robot, load_robot
+from balance.robots.shape import Shape
+from balance.simulation.plants.interface import Touch
 
 Array = NDArray[np.float64]
 
 GRAVITY = 9.81
 SPOT_M = 0.02  # side of a sole that is but a spot
+BELOW_M = 0.003  # of such a sole
 DENSITY = 500.0  # kg/m^3
 
 
@@ -27,16 +32,16 @@ def block(folder: Path, sides: tuple[float, float, float], spot: bool = False) -
     """A solid box with ``sides`` along x, y and z, m."""
     x, y, z = sides
     inertia = pin.Inertia.FromBox(DENSITY * x * y * z, x, y, z)
-    sole = (SPOT_M, SPOT_M) if spot else (x, y)
-    return _solid(folder, f'<box size="{x} {y} {z}"/>', inertia, z, sole)
+    sole = _spot(z) if spot else _sole(0.5 * z, x, y)
+    return _solid(folder, f'<box size="{x} {y} {z}"/>', inertia, sole)
 
 
 def cylinder(folder: Path, radius: float, length: float) -> Robot:
-    """A solid cylinder about z; its sole is a spot of its lower end."""
+    """A solid cylinder about z; its sole is a spot below its lower end."""
     mass = DENSITY * np.pi * radius**2 * length
     inertia = pin.Inertia.FromCylinder(mass, radius, length)
     geometry = f'<cylinder radius="{radius}" length="{length}"/>'
-    return _solid(folder, geometry, inertia, length, (SPOT_M, SPOT_M))
+    return _solid(folder, geometry, inertia, _spot(length))
 
 
 def arm(folder: Path) -> Robot:
@@ -54,7 +59,7 @@ def arm(folder: Path) -> Robot:
         _hinge("shoulder", "plate", "upper_arm", 0.05),
         _hinge("elbow", "upper_arm", "forearm", 0.3),
     ]
-    sole = {"frame": "plate", "centre": [0.0, 0.0, -0.025], "length": 0.6, "width": 0.3}
+    sole = _sole(0.025, 0.6, 0.3) | {"frame": "plate"}
     return _written(folder, "arm", "".join(links + joints), "plate", sole)
 
 
@@ -89,6 +94,29 @@ def linear_velocity(q: Array, v: Array) -> Array:
     return np.asarray(pin.Quaternion(q[3:7]).toRotationMatrix() @ v[:3])
 
 
+def lowest_point(shape: Shape, pose: pin.SE3) -> float:
+    """Height (m) of a shape's lowest point at a joint's ``pose``."""
+    placed = pose * shape.placement
+    height = float((shape.points @ placed.rotation[2]).min() + placed.translation[2])
+    if shape.kind == "cylinder":
+        return height - shape.size[0] * float(np.hypot(*placed.rotation[2, :2]))
+    return height - shape.radius
+
+
+def of_touches(robot: Robot, data: pin.Data, touches: Sequence[Touch]) -> Array:
+    """Generalised force (nv,) of all touches; ``data`` holds the joints' Jacobians."""
+    model, total = robot.model, np.zeros(robot.model.nv)
+    for touch in touches:
+        for name, force in ((touch.body, touch.force), (touch.other, -touch.force)):
+            if not model.existFrame(name):
+                continue  # the ground
+            joint = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
+            at = pin.SE3(np.eye(3), data.oMi[joint].actInv(touch.point))
+            J = pin.getFrameJacobian(model, data, joint, at, pin.LOCAL_WORLD_ALIGNED)
+            total += J[:3].T @ force
+    return total
+
+
 def energy(robot: Robot, q: Array, v: Array) -> float:
     """Kinetic and potential energy, J."""
     return float(pin.computeMechanicalEnergy(robot.model, robot.model.createData(), q, v))
@@ -116,12 +144,17 @@ def tipping_rate(sides: tuple[float, float], begin: float, end: float) -> float:
     return float(np.sqrt(2.0 * GRAVITY * fall * 3.0 / (width**2 + height**2)))
 
 
-def _solid(
-    folder: Path, geometry: str, inertia: pin.Inertia, height: float, sole: tuple[float, float]
-) -> Robot:
+def _solid(folder: Path, geometry: str, inertia: pin.Inertia, sole: dict[str, object]) -> Robot:
     body = _body("solid", geometry, inertia, pin.SE3.Identity())
-    centre = {"frame": "solid", "centre": [0.0, 0.0, -0.5 * height]}
-    return _written(folder, "solid", body, "solid", centre | {"length": sole[0], "width": sole[1]})
+    return _written(folder, "solid", body, "solid", sole | {"frame": "solid"})
+
+
+def _spot(height: float) -> dict[str, object]:
+    return _sole(0.5 * height + BELOW_M, SPOT_M, SPOT_M)
+
+
+def _sole(depth: float, length: float, width: float) -> dict[str, object]:
+    return {"centre": [0.0, 0.0, -depth], "length": length, "width": width}
 
 
 def _link(name: str, centre: float, sides: tuple[float, float, float], mass: float) -> str:

@@ -120,17 +120,17 @@ class BodyContacts:
         obstacles: tuple[Obstacle, ...],
     ) -> None:
         self._data = data
-        # Of each geom that is no corner its name, and whether it belongs to a body.
-        self._names, self._is_body = [""] * model.ngeom, np.zeros(model.ngeom, dtype=bool)
+        # Of each geom that is no corner its name and its number; obstacles come after all shapes.
+        self._names, self._numbers = [""] * model.ngeom, np.full(model.ngeom, len(robot.shapes))
         if config.collisions == "none":
             return
         for number, shape in enumerate(robot.shapes):
             geom = model.geom(f"shape {number}").id
-            self._names[geom], self._is_body[geom] = shape.body, True
+            self._names[geom], self._numbers[geom] = shape.body, number
         for obstacle in obstacles:
             self._names[model.geom(obstacle.name).id] = obstacle.name
         pairs = np.stack([model.pair_geom1, model.pair_geom2], axis=1)
-        ours = self._is_body[pairs].any(axis=1)
+        ours = (self._numbers[pairs] < len(robot.shapes)).any(axis=1)
         # MuJoCo's estimate of a contact's inverse mass is that of its two bodies.
         A = model.body_invweight0[model.geom_bodyid[pairs[ours]], 0].sum(axis=1)
         R = A * (1.0 - IMPEDANCE) / IMPEDANCE
@@ -138,14 +138,17 @@ class BodyContacts:
         model.pair_solref[ours] = -IMPEDANCE * np.outer(R, spring)
 
     def touches(self, contacts: NDArray[np.int_]) -> tuple[Touch, ...]:
-        """What touched in the last step, of those of MuJoCo's contacts that are no sole's."""
+        """What touched in the last step, of those of MuJoCo's contacts that are no sole's.
+
+        Of two bodies the one whose shape comes first is told to be touched by the other.
+        """
         data = self._data
         contact = data.contact
         geoms, depths = contact.geom[contacts], -contact.dist[contacts]
         points, frames = contact.pos[contacts], contact.frame[contacts].reshape(-1, 3, 3)
         rows = data.efc_force[contact.efc_address[contacts, None] + np.arange(3)]
         forces = np.einsum("ni,nij->nj", rows, frames)  # on the second geom, world axes
-        swap = ~self._is_body[geoms[:, 1]]  # the second is an obstacle
+        swap = self._numbers[geoms[:, 1]] > self._numbers[geoms[:, 0]]
         forces[swap] *= -1.0
         geoms[swap] = geoms[swap, ::-1]
         return tuple(

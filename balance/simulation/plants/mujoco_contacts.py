@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 HARD_STIFFNESS = 1e7  # N/m, of one corner
 HARD_DAMPING = 1e5  # N s/m; what sinks in comes back with time constant D / K = 10 ms
 FRICTION_DAMPING = 1e8  # N s/m
+STANDARD_GRAVITY = 9.81  # m/s^2
 FIRM_WEIGHT_N = 200.0  # lighter robots stand on springs that are softer by the ratio of weights
 IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
@@ -272,5 +273,5 @@ def _spring(config: PlantConfig) -> tuple[float, float]:
 
 def lightness(robot: Robot, config: PlantConfig) -> float:
     """By how much softer the springs under a light robot are; those that a user gives are not."""
-    weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+    weight = robot.mass * STANDARD_GRAVITY  # also where there is no gravity
     return 1.0 if config.contact == "soft" else min(1.0, weight / FIRM_WEIGHT_N)

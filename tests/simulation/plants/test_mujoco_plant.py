@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
+import blocks
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -15,7 +16,7 @@ from balance.config import ExperimentConfig, PlantConfig
 from balance.control import make_controller
 from balance.experiment import run
 from balance.robots import Robot
-from balance.simulation.plants.interface import BodyImpulse, Touch
+from balance.simulation.plants.interface import BodyImpulse
 
 pytest.importorskip("mujoco")
 
@@ -45,20 +46,6 @@ def velocity_at(plant: MujocoPlant, q: Array) -> Array:
     now, then = (pin.Quaternion(x[3:7]).toRotationMatrix() for x in (plant.q, q))
     v[:3] = then.T @ now @ v[:3]
     return v
-
-
-def of_touches(robot: Robot, data: pin.Data, touches: Sequence[Touch]) -> Array:
-    """Generalised force (nv,) of all touches; ``data`` holds the joints' Jacobians."""
-    model, total = robot.model, np.zeros(robot.model.nv)
-    for touch in touches:
-        for name, force in ((touch.body, touch.force), (touch.other, -touch.force)):
-            if not model.existFrame(name):
-                continue  # the ground
-            joint = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
-            at = pin.SE3(np.eye(3), data.oMi[joint].actInv(touch.point))
-            J = pin.getFrameJacobian(model, data, joint, at, pin.LOCAL_WORLD_ALIGNED)
-            total += J[:3].T @ force
-    return total
 
 
 def corner_heights(robot: Robot, data: pin.Data) -> Array:
@@ -146,7 +133,7 @@ def test_every_step_obeys_the_equations_of_motion(
             X_JS = frame.placement * sole.placement
             J = pin.getFrameJacobian(model, data, frame.parentJoint, X_JS, pin.LOCAL)
             given += J.T @ wrench
-        given += of_touches(robot, data, plant.touches)
+        given += blocks.of_touches(robot, data, plant.touches)
         # MuJoCo lets a force act half-way between the corner and the plane that it is below of.
         depth = max(-(corner_heights(robot, data).min()), 0.0)
         arm_error = 0.5 * depth * np.linalg.norm(plant.contact_wrenches[:, :3], axis=1).sum()
@@ -154,6 +141,48 @@ def test_every_step_obeys_the_equations_of_motion(
         np.testing.assert_allclose(given, required, rtol=0, atol=allowed)
         touched.add(tuple(plant.contact_wrenches[:, 2] > 0.0))
     assert contact == "welded" or len(touched) >= 3, "soles must open and close"
+
+
+def test_momentum_in_flight_drifts_by_the_order_of_the_step(toro: Robot, tmp_path: Path) -> None:
+    """Linear momentum is exact for one body, and all else to first order in the step.
+
+    A box that turns at 7 rad/s, and a robot whose joints all move at up to 10 rad/s.
+    """
+    box = blocks.block(tmp_path, (0.3, 0.2, 0.1))
+    wild = np.random.default_rng(1).uniform(-1.0, 1.0, toro.model.nv)
+    wild[6:] *= 10.0
+    drifts = {}
+    for robot, v in ((box, np.array([1.0, 2.0, 0.5, 5.0, 3.0, -4.0])), (toro, wild)):
+        for step_s in (1e-3, 5e-4):
+            drifts[robot.name, step_s] = momentum_drift(robot, v, step_s)
+    linear, angular = drifts["solid", 1e-3]
+    assert linear < 1e-12
+    assert 1e-3 < angular < 1e-2
+    assert drifts["solid", 5e-4][1] == pytest.approx(0.5 * angular, rel=0.05)
+    coarse, fine = np.array(drifts["toro", 1e-3]), np.array(drifts["toro", 5e-4])
+    assert ((coarse > 0.001) & (coarse < 0.3)).all(), coarse
+    np.testing.assert_allclose(fine / coarse, 0.5, atol=0.1)
+
+
+def momentum_drift(robot: Robot, v: Array, step_s: float) -> tuple[float, float]:
+    """How far linear and angular momentum about the CoM get from their start in 0.5 s, relative."""
+    model = robot.model.copy()
+    model.gravity = pin.Motion.Zero()
+    model.lowerPositionLimit = np.full(model.nq, -np.inf)
+    model.upperPositionLimit = np.full(model.nq, np.inf)
+    floating, data = dataclasses.replace(robot, model=model), model.createData()
+    plant = MujocoPlant(PlantConfig(step_s=step_s, collisions="none"), floating)
+    q = robot.q_nominal.copy()
+    q[2] += 3.0
+    plant.reset(q, v)
+    momenta = []
+    for _ in range(round(0.5 / step_s)):
+        momenta.append(np.array(pin.computeCentroidalMomentum(model, data, plant.q, plant.v)))
+        plant.step(np.zeros(model.nv - 6))
+    changes = (np.array(momenta) - momenta[0]).reshape(-1, 2, 3)
+    sizes = np.linalg.norm(momenta[0].reshape(2, 3), axis=1)
+    linear, angular = np.linalg.norm(changes, axis=2).max(axis=0) / sizes
+    return float(linear), float(angular)
 
 
 @pytest.mark.parametrize("contact", CONTACTS)
