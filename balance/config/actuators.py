@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -33,7 +34,11 @@ class SpeedTorqueConfig(Strict):
 
 def _none_in_words(value: Any) -> Any:
     # Whatever is None is left out of a result's config, and would come back as the default.
-    return "none" if value is None else value
+    if value is None or value == "none":
+        return "none"
+    if not isinstance(value, Mapping | SpeedTorqueConfig):
+        raise ValueError("it must be a mapping of full_until and none_from, or none")
+    return value
 
 
 SpeedTorque = Annotated[SpeedTorqueConfig | Literal["none"], BeforeValidator(_none_in_words)]

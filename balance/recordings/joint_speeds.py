@@ -2,8 +2,9 @@
 
 An excursion is a time for which a joint is faster than rated.  It is the hit's if it begins while
 a push acts or within ``AFTER_HIT_S`` of its end: no drive can hold a joint that is knocked away.
-It stays the hit's until the joint is no faster than rated.  Everything else is driven: excursions
-that begin later, or without a push, and all speeds up to the rated one.
+It stays the hit's until the joint is no faster than rated.  Everything else is driven, by the
+joint's own drive or, through the rest of the body, by others and by gravity: excursions that begin
+later, or without a push, and all speeds up to the rated one.
 """
 
 from __future__ import annotations

@@ -204,6 +204,7 @@ def test_speed_curve_needs_rated_speeds(toro: Robot) -> None:
         ({"lag_s": -1.0}, "lag_s"),
         ({"dropped_share": 1.0}, "dropped_share"),
         ({"speed_torque": {"full_until": 1.0, "none_from": 0.5}}, "must be below none_from"),
+        ({"speed_torque": "off"}, "of full_until and none_from, or none"),
         ({"lag": 0.1}, "did you mean 'lag_s'?"),
     ],
 )

@@ -87,7 +87,7 @@ def curve(robot: Robot, wanted: Array, velocities: Array) -> Array:
 def test_a_light_wrist_under_full_torque_stays_on_its_curve(
     floating: Robot, engine: str, dt: float
 ) -> None:
-    """In one step of 1 ms the torque alone would take it to six times its rated speed."""
+    """In one step of 1 ms the torque alone would take it to five times its rated speed."""
     plant, meter = driven(floating, {"engine": engine, "step_s": dt})
     joint = floating.joint_names.index(WRIST)
     rated = floating.rated_speeds[joint]
