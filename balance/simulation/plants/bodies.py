@@ -110,7 +110,8 @@ def _thinned(near: BodyPoints, kept: Indices) -> tuple[Indices, list[int]]:
     groups: dict[int, list[int]] = {}
     for i in kept.tolist():
         groups.setdefault(near.keys[i], []).append(i)
-    chosen, keys = [], []
+    chosen: list[int] = []
+    keys: list[int] = []
     for key, group in groups.items():
         if len(group) > MOST_POINTS:
             those = np.array(group)
