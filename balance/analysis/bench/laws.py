@@ -12,7 +12,7 @@ from balance.analysis.bench.states import PushedStates
 from balance.analysis.bench.timing import Call, time_calls
 from balance.control.whole_body_qp import WholeBodyController
 
-WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
+WRENCH_LAWS = ("momentum", "ott2011", "virtual_model", "joint_pd")
 TASK_LAWS = ("whole_body_qp", "hierarchical")
 LARGEST_RATIO = {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5)
 LONGEST_US = dict.fromkeys(WRENCH_LAWS, 70.0)
