@@ -34,6 +34,8 @@ class ControlStatus(IntFlag):
     """Last rung after a failed QP: the joints are braked."""
     LAW_FAILED = 256
     """The law raised an exception, or what it returned is no set of torques."""
+    TARGET_MISSED = 512
+    """A frame is farther from its moving target than it should ever be."""
 
 
 class Controller(Protocol):
