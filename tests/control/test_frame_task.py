@@ -113,16 +113,16 @@ def hand_errors(engine: str, **keys: Any) -> tuple[Array, dict[str, Any]]:
 
 @pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
 def test_a_hand_follows_its_target_on_drives_without_friction(engine: str) -> None:
-    move = {"time_s": 0.1, "duration_s": 0.8, "to_m": [0.05, 0.02, 0.08]}
+    """Without feed-forward it would lag by 2 zeta / omega of its speed, a centimetre and more."""
+    move = {"time_s": 0.1, "duration_s": 0.8, "to_m": [0.02, 0.01, 0.03]}
     errors, summary = hand_errors(
         engine,
         plant__joint_damping=0.0,
-        controller__tasks__posture=0.01,  # what the posture weighs is taken from the hand
         controller__frames__hand__path=[move],
         pushes=[],
         duration_s=0.7,
     )
-    assert errors.max() < 2e-4  # m, of 0.1 that it moves
+    assert errors.max() < 1.5e-3  # m; the posture pulls a little
     assert not summary["limited_by_s"]
 
 
