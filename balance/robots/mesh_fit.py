@@ -27,7 +27,7 @@ Kind = Literal["box", "sphere", "cylinder", "capsule", "hull"]
 
 REMEDY = "correct it, or set plant.collisions to none"
 DIRECTIONS = 2000  # in which the reach of a mesh and of its fit are compared
-HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh
+HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh in any of them
 STICKING_OUT_M = 4e-3  # by which a box, cylinder or capsule may exceed the mesh it holds
 SHORTEST_M = 1e-3  # axis of a capsule
 MORE_RADIUS_M = (0.0, 0.5e-3, 1e-3, 2e-3)  # of a capsule than the widest point needs

@@ -19,7 +19,7 @@ from balance.robots.solids import read_solids
 
 SCALE = (1.0, 1.0, 1.0)
 NEAR_M = 1.5e-3  # of a size to the true one: the faces of a capsule's mesh are no cylinder's
-BETWEEN_M = 3e-4  # what may be missed between the directions that are compared
+BETWEEN_M = 6e-4  # what may be missed between the directions that are compared
 
 TURN = pin.SE3(pin.exp3(np.array([0.4, -1.1, 0.7])), np.array([0.3, -0.2, 0.1]))
 
