@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
+from balance.config.actuators import PERFECT_DRIVES
 from balance.config.sections import own_quantities
 from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
+from balance.control.parts.after_fall import FallenLaw
 from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
@@ -30,6 +32,7 @@ from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
+from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -51,6 +54,8 @@ MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
 MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulation that diverged
 PROGRESS_EVERY = 100  # control periods
+LYING_S = 4.0  # for which a fall goes on at most, if the config does not say
+STILL_S, STILL_SPEED = 0.25, 0.05  # m/s, rad/s; a robot that was slower for so long lies still
 # What libraries raise when numbers get out of hand.
 _NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
@@ -95,22 +100,26 @@ class Experiment:
         check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
         if config.plant.bookkeeping:
-            limited = config.plant.torque_limits
-            self.plant = BookkeepingPlant(self.plant, self.robot, limited, self.ground)
-        if config.faults:
-            friction = config.plant.friction
-            self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
+            self.plant = BookkeepingPlant(self.plant, self.robot, self.ground)
         drives, senses = np.random.SeedSequence(config.seed).spawn(2)
-        if config.actuators is not None:
+        if config.actuators != PERFECT_DRIVES:
             self.plant = ActuatedPlant(
                 self.plant, config.actuators, self.robot, config.n_substeps, drives
             )
+        if config.faults:
+            friction = config.plant.friction
+            self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self.quantities = own_quantities(config)
         self._period, self._substeps = config.control_period_s, config.n_substeps
-        self._stop_after_fall = config.stop_after_fall_s
+        self._law = self.controller
+        longest = LYING_S if until is None else 0.0
+        after = config.stop_after_fall_s
+        self._after_fall_s = longest if after is None else after
+        self._still = 0
         self.end, self.conflict = RunEnd(), ""
+        self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
@@ -168,7 +177,7 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        output = self.controller.step(*self.perception.see(q, v, t), t)
+        output = self._law.step(*self.perception.see(q, v, t), t)
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
@@ -181,7 +190,10 @@ class Experiment:
             impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
             plant.step(output.torques, impulses)
             measured += plant.contact_wrenches
+            if touches := plant.touches:
+                self._touches.add(touches)
         measured /= substeps
+        self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):
             text = f"the simulation diverged in the period from {t:.6g} s"
@@ -189,8 +201,19 @@ class Experiment:
             return True
         now = (i + 1) * period
         if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
-            self._fell_at, self.end = now, RunEnd(EndKind.FELL, now, *lost)
-        return now >= self._fell_at + self._stop_after_fall - 0.5 * period  # rounding aside
+            self._fall(now, RunEnd(EndKind.FELL, now, *lost))
+        return self._fell_at < np.inf and self._lies(now)
+
+    def _fall(self, now: float, end: RunEnd) -> None:
+        self._fell_at, self.end = now, end
+        if self.config.after_fall != "law":
+            self._law = FallenLaw(self.modelled_robot, limp=self.config.after_fall == "limp")
+
+    def _lies(self, now: float) -> bool:
+        """Whether a robot that fell lies still, or had its time to come to rest."""
+        self._still = self._still + 1 if is_within(self.plant.v, STILL_SPEED) else 0
+        left = self._fell_at + self._after_fall_s - now
+        return left < 0.5 * self._period or self._still * self._period >= STILL_S  # rounding aside
 
     def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []

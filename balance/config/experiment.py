@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializeAsAny, create_model, model_validator
 
-from balance.config.actuators import ActuatorsConfig
+from balance.config.actuators import Actuators, ActuatorsConfig
 from balance.config.dotted_keys import plain_copy, set_key
 from balance.config.faults import Fault
 from balance.config.ground import GroundConfig
@@ -46,6 +46,9 @@ class ReferenceConfig(Strict):
 class ExperimentConfig(Strict):
     """One experiment: a robot, a plant, a controller and pushes.
 
+    Once the posture is lost the law goes on, the joints hold their posture, or they are limp, as
+    ``after_fall`` says, for ``stop_after_fall_s``; if that does not say, a run goes on until the
+    robot lies still, for at most 4 s, and a run of a study is over at once.
     ``quantities`` names figures of the user's own, as :mod:`balance.config.quantity` says.
     ``code`` says which code of the user's own takes part, with the hash of each file; it is filled
     in when the experiment is read, and refuses other files when it is repeated.
@@ -55,7 +58,8 @@ class ExperimentConfig(Strict):
     duration_s: Positive
     control_period_s: Annotated[float, Field(gt=0, le=0.1)] = 0.001
     seed: Annotated[int, Field(ge=0)] = 0
-    stop_after_fall_s: NonNegative = 0.0
+    after_fall: Literal["law", "hold", "limp"] = "hold"
+    stop_after_fall_s: NonNegative | None = None
     stance: StanceConfig | None = None
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     controller: SerializeAsAny[LawConfig]
@@ -63,7 +67,7 @@ class ExperimentConfig(Strict):
     state: State = True
     sensors: SensorsConfig | None = None
     estimator: EstimatorConfig | None = None
-    actuators: ActuatorsConfig | None = None
+    actuators: Actuators = ActuatorsConfig()
     mismatch: MismatchConfig | None = None
     ground: GroundConfig | None = None
     faults: tuple[Fault, ...] = ()

@@ -158,13 +158,16 @@ def _law_class(file: Path) -> str:
 
 
 def _quantities() -> Ours:
-    """The quantities: the functions of a module that are made one."""
-    module = "balance.recordings.quantities"
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {node.name: f"{module}:{node.name}" for node in functions if node.decorator_list}
+    """The quantities: the functions of a few modules that are made one."""
+    package = importlib.util.find_spec("balance.recordings.quantities")
+    assert package is not None
+    found = {}
+    for folder in package.submodule_search_locations or ():
+        for path in sorted(Path(folder).glob("[!_]*.py")):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef) and node.decorator_list:
+                    found[node.name] = f"{package.name}.{path.stem}:{node.name}"
+    return found
 
 
 _PUSHES = {

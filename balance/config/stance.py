@@ -18,10 +18,14 @@ class PlaneConfig(Strict):
 
 
 class StanceConfig(Strict):
-    """Which surfaces of the robot bear load; ``posture`` is where the search for one starts."""
+    """Which surfaces of the robot bear load; ``posture`` is where the search for one starts.
+
+    ``moved_m`` shifts feet on level ground from where the nominal posture has them, x and y.
+    """
 
     contacts: Annotated[tuple[str, ...], Field(min_length=1)]
     planes: dict[str, PlaneConfig] = Field(default_factory=dict)
+    moved_m: dict[str, tuple[float, float]] = Field(default_factory=dict)
     posture: dict[str, float] = Field(default_factory=dict)
     held: tuple[str, ...] = ()
     com_offset_m: tuple[float, float] = (0.0, 0.0)
@@ -34,5 +38,15 @@ class StanceConfig(Strict):
             if name not in self.contacts:
                 raise ValueError(
                     f"planes.{name} is for a surface that is not among contacts {self.contacts}"
+                )
+        for name in self.moved_m:
+            if name not in self.contacts:
+                raise ValueError(
+                    f"moved_m.{name} is for a surface that is not among contacts {self.contacts}"
+                )
+            if name in self.planes:
+                raise ValueError(
+                    f"moved_m.{name} is for a surface with a plane of its own; it is laid on that "
+                    "where the posture has it, so move it by posture"
                 )
         return self

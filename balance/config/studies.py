@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from balance.config.axes import Axis
 from balance.config.dotted_keys import set_key
-from balance.config.experiment import shipped_config
+from balance.config.experiment import ReferenceConfig, shipped_config
 from balance.config.paths import data_folder, with_full_paths
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.trust import check_trusted
@@ -50,12 +50,16 @@ class StudyConfig(Strict):
 
 
 class SweepConfig(StudyConfig):
-    """Every combination of the ``axes``; figures show ``metric``, a column of the table."""
+    """Every combination of the ``axes``; figures show ``metric``, a column of the table.
+
+    With a ``reference``, figure and summary show every cell beside these published figures.
+    """
 
     command = "sweep"
 
     axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
     metric: str = "peak_com_error_m"
+    reference: ReferenceConfig | None = None
     recordings: RecordingsConfig = RecordingsConfig()
 
 

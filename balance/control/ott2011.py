@@ -7,7 +7,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.config import ExperimentConfig, WrenchLawConfig
+from balance.config import ExperimentConfig, WrenchLawConfig, section_of
+from balance.config.schema import Strict
+from balance.config.values import Gain, gain_matrix
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.gains import velocity_gains
 from balance.control.parts.setpoints import Desired
@@ -16,6 +18,13 @@ from balance.control.parts.wrench_law import WrenchLaw
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+
+
+class VelocityGainsConfig(Strict):
+    """Dampers of (36): K_D on the velocity of the CoM, N s/m, D on that of the base, N m s/rad."""
+
+    K_D: Gain
+    D: Gain
 
 
 @final
@@ -28,17 +37,28 @@ class OttController(WrenchLaw):
         w_CoM = [m g e_z - K_P (x - x_d) - K_D (dx/dt - dx_d/dt);  R_d tau_P - D (omega - omega_d)],
 
     the wrench QP solves (37), and the torques are tau = -sum_i J_iq_breve^T w_i.  The gains follow
-    from those of the momentum law by :func:`velocity_gains`, so that both have the same target.
+    from those of the momentum law by :func:`velocity_gains`, so that both have the same target,
+    unless the law is given its own.
 
     Differs: as in the momentum law the spring's torque is added, and a setpoint that moves adds
     m times its acceleration; (36) is for a fixed one.
     """
 
-    Config = WrenchLawConfig
+    class Config(WrenchLawConfig):
+        """``velocity_gains`` are K_D and D of (36) itself, in place of those converted from gains.
+
+        K_P and K_R mean the same in both laws and stay those of ``gains``.
+        """
+
+        velocity_gains: VelocityGainsConfig | None = None
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)
-        self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
+        own = section_of(config, self.Config).velocity_gains
+        if own is None:
+            self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
+        else:
+            self.K_D_velocity, self.D_omega = gain_matrix(own.K_D), gain_matrix(own.D)
         self._feedback = Feedback(
             self.K_P, self.K_D_velocity, self.K_R, self.D_omega, self.support.weight
         )

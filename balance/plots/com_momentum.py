@@ -21,9 +21,9 @@ from balance.plots.style import (
     new_figure,
     styled,
 )
-from balance.recordings import quantities
 from balance.recordings.judging import judge
 from balance.recordings.metrics import settling_times, up_to_fall
+from balance.recordings.quantities import motion as quantities
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
 from balance.recordings.verdict import Outcome

@@ -13,10 +13,11 @@ from scipy.spatial.transform import Rotation
 from balance.control.parts.setpoints import SetpointPath
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.recordings.disk_arrays import chunks
+from balance.recordings.penetration import FloorHeights
 from balance.recordings.signals import Origin, signals_of
 from balance.robots import Robot
-from balance.robots.clearance import bodies_off_the_ground
 from balance.robots.contacts import ContactSurface
+from balance.robots.proximity import Proximity
 from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]
@@ -34,7 +35,7 @@ def derive(
     n = len(time)
     wanted = signals_of(Origin.STATES)
     out = {signal.name: np.empty((n, *signal.row_shape(robot))) for signal in wanted}
-    bodies = _Bodies(robot)
+    bodies = _Bodies(robot, ground)
     for rows in chunks(n):
         states = States(bodies, path, time[rows], q[rows], v[rows], ground)
         for signal in wanted:
@@ -52,6 +53,7 @@ class States:
     com: Array
     momentum: Array
     placements: Array
+    overlap: Array
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class States:
         self.time, self.q, self.v = time, q, v
         self._bodies, self._ground = bodies, ground
         self._desired = [path.at(t) for t in time.tolist()]
-        self.com, self.momentum, self.placements = bodies.follow(q, v)
+        self.com, self.momentum, self.placements, self.overlap = bodies.follow(q, v)
 
     @property
     def com_error(self) -> Array:
@@ -85,32 +87,42 @@ class States:
 
     @property
     def lowest_body(self) -> Array:
-        """Height (rows,) of the lowest joint that carries no sole, m."""
-        return np.asarray(self.placements[:, self._bodies.others, 3, 2].min(axis=1))
+        """Height (rows,) over the floor of the lowest body that carries no sole, m."""
+        floor = self._bodies.floor
+        return floor.lowest(self.time, self.placements, floor.without_sole)
+
+    @property
+    def penetration(self) -> Array:
+        """How deep bodies are in the floor and in each other (rows, 2), m; 0 if they are not."""
+        floor = self._bodies.floor
+        in_floor = -floor.lowest(self.time, self.placements, floor.every)
+        return np.maximum(np.stack([in_floor, self.overlap], axis=1), 0.0)
 
 
 class _Bodies:
     """The robot's bodies in many states, in one array of joint placements."""
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, ground: GroundMotion | None) -> None:
         self._model, self._data = robot.model, robot.model.createData()
         pin.ccrba(self._model, self._data, robot.q_nominal, np.zeros(robot.model.nv))
         self._here = joint_placements(self._data)
-        self.others = bodies_off_the_ground(robot.model, robot.soles)
+        self.floor, self._proximity = FloorHeights(robot, ground), Proximity(robot)
         self._soles = [_Sole(robot, sole) for sole in robot.soles]
         stood = self._here[None].copy()
         self._start = [sole.points(stood)[0, 3, :2] for sole in self._soles]
 
-    def follow(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """CoM (rows, 3), momentum (rows, 6) and joint placements of states."""
+    def follow(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+        """CoM (rows, 3), momentum (rows, 6), joint placements and overlap (rows,) of states."""
         model, data, here = self._model, self._data, self._here
         com_here, momentum_here = data.com[0], data.hg.vector
         com, momentum = np.empty((len(q), 3)), np.empty((len(q), 6))
-        placements = np.empty((len(q), *here.shape))
+        placements, overlap = np.empty((len(q), *here.shape)), np.zeros(len(q))
         for i in range(len(q)):
             pin.ccrba(model, data, q[i], v[i])
             placements[i], com[i], momentum[i] = here, com_here, momentum_here
-        return com, momentum, placements
+            if near := self._proximity.contacts(q[i], data):
+                overlap[i] = -min(one.distance for one in near)
+        return com, momentum, placements, overlap
 
     def sole_motion(
         self, time: Array, seen: Array, ground: GroundMotion | None

@@ -7,14 +7,17 @@ the recording afterwards, by what came first: a sole that slipped, or a CoM that
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.recordings.penetration import lowest_body
 from balance.recordings.recording import Recording
+from balance.recordings.touches import touch_spans
 from balance.recordings.verdict import (
+    IN_FLOOR_M,
     LOADED_N,
     MAX_SLIP_M,
     MAX_TILT_RAD,
@@ -22,8 +25,10 @@ from balance.recordings.verdict import (
     Cause,
     EndKind,
 )
-from balance.robots.clearance import TOUCH_HEIGHT_M, lowest_body
+from balance.robots import Robot
+from balance.robots.clearance import bodies_off_the_ground
 from balance.robots.support_polygon import feet, support_polygon
+from balance.simulation.world import FLOOR
 
 Array = NDArray[np.float64]
 
@@ -72,16 +77,39 @@ def _end_of_posture(recording: Recording) -> Fall | None:
 
 
 def _touch(recording: Recording) -> Fall | None:
-    touched = np.flatnonzero(recording.lowest_body < TOUCH_HEIGHT_M)
-    if not touched.size:
+    """The first time that a body which carries no sole was on the floor."""
+    seen = [fall for fall in (_felt(recording), _sunk(recording)) if fall]
+    first = min(seen, key=lambda fall: fall.time_s, default=None)
+    if first is not None and first.time_s == 0.0:
+        text = f"{first.text}, before anything moved: the robot's 'soles' or the 'stance' are wrong"
+        return replace(first, text=text)
+    return first
+
+
+def _felt(recording: Recording) -> Fall | None:
+    """What the plant felt."""
+    robot = recording.robot
+    off = set(bodies_off_the_ground(robot.model, robot.soles))
+    for span in touch_spans(recording):
+        if span.other == FLOOR and _joint(robot, span.body) in off:
+            return _touched(span.body, span.start_s)
+    return None
+
+
+def _joint(robot: Robot, body: str) -> int:
+    return int(robot.model.frames[robot.model.getFrameId(body, pin.FrameType.BODY)].parentJoint)
+
+
+def _sunk(recording: Recording) -> Fall | None:
+    """What is in the floor, in a plant whose bodies do not touch it."""
+    sunk = np.flatnonzero(recording.lowest_body < -IN_FLOOR_M)
+    if not sunk.size:
         return None
-    row, robot = int(touched[0]), recording.robot
-    time = float(recording.time[row])
-    body = lowest_body(robot.model, robot.soles, recording.q[row])
-    text = f"the body '{body}' touched the ground at {time:.3g} s"
-    if row == 0:
-        text += ", before anything moved: the robot's 'soles' or the 'stance' are wrong"
-    return Fall(time, Cause.TOUCH, text, time)
+    return _touched(lowest_body(recording, int(sunk[0])), float(recording.time[sunk[0]]))
+
+
+def _touched(name: str, time: float) -> Fall:
+    return Fall(time, Cause.TOUCH, f"the body '{name}' touched the ground at {time:.3g} s", time)
 
 
 def loaded_slip(recording: Recording) -> Array:

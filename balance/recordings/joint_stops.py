@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.recordings.recording import Recording, once
+from balance.recordings.recording import Recording
 from balance.recordings.verdict import AT_STOP_RAD
 
 Rows = NDArray[np.bool_]
@@ -53,15 +53,3 @@ def joints_at_stop(recording: Recording) -> dict[str, float]:
         for i in np.flatnonzero(counts)
     }
     return dict(sorted(times.items(), key=lambda item: -item[1]))
-
-
-@once
-def largest_speed_ratio(recording: Recording) -> tuple[float, str | None]:
-    """Largest joint speed over the rated one, and whose; 0 and None if no speed is rated."""
-    rated = np.asarray(recording.robot.model.upperVelocityLimit[6:], dtype=float)
-    usable = np.flatnonzero(np.isfinite(rated) & (rated > 0.0))
-    if recording.time.size == 0 or usable.size == 0:
-        return 0.0, None
-    ratios = np.abs(recording.v[:, 6 + usable]).max(axis=0) / rated[usable]
-    most = int(np.argmax(ratios))
-    return float(ratios[most]), recording.robot.joint_names[int(usable[most])]

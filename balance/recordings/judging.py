@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from balance.recordings.falls import find_fall, loaded_slip
 from balance.recordings.joint_stops import new_stops
+from balance.recordings.penetration import deepest_overlap
 from balance.recordings.recording import Recording, once
 from balance.recordings.verdict import (
     HOLD_S,
@@ -14,6 +15,7 @@ from balance.recordings.verdict import (
     MAX_ANGULAR_RATE,
     MAX_COM_ERROR_M,
     MAX_FLIGHT_S,
+    MAX_PENETRATION_M,
     MAX_ROTATION_RAD,
     MAX_SLIP_M,
     Cause,
@@ -33,11 +35,12 @@ ROUNDING = 1e-6  # of times, as a share of a control period
 def judge(recording: Recording) -> Verdict:
     """Whether the robot is back on its feet at the end of the run.
 
-    ``recovered``: nothing but soles touched the ground, no loaded sole slipped too far, none was in
-    the air for too long, and at the end the robot stands still: CoM, base rotation and rate within
-    their bounds for 0.25 s, and no joint on a stop on which it did not rest before.  ``upright``:
-    it stands, but slipped, lifted or has not settled.  ``fell``: the posture was lost or something
-    else touched the ground.  All numbers are in :mod:`balance.recordings.verdict`.
+    ``recovered``: nothing but soles touched the ground, no body passed through another, no loaded
+    sole slipped too far, none was in the air for too long, and at the end the robot stands still:
+    CoM, base rotation and rate within their bounds for 0.25 s, and no joint on a stop on which it
+    did not rest before.  ``upright``: it stands, but slipped, lifted or has not settled.  ``fell``:
+    the posture was lost or something else touched the ground.  All numbers are in
+    :mod:`balance.recordings.verdict`.
     """
     end = recording.end
     if recording.time.size == 0:
@@ -47,7 +50,7 @@ def judge(recording: Recording) -> Verdict:
     fall = find_fall(recording)
     if fall is not None:
         return Verdict(Outcome.FELL, fall.time_s, fall.cause, fall.text, fall.began_s)
-    reasons = [*_moved_soles(recording), *_not_settled(recording)]
+    reasons = [*_moved_soles(recording), *_passed_through(recording), *_not_settled(recording)]
     if reasons:
         text = "; ".join(words for _, words in reasons)
         return Verdict(Outcome.UPRIGHT, cause=reasons[0][0], text=text)
@@ -63,6 +66,14 @@ def _moved_soles(recording: Recording) -> list[Reason]:
     if flight > MAX_FLIGHT_S:
         found.append((Cause.FLIGHT, f"a sole was in the air for {flight:.3f} s"))
     return found
+
+
+def _passed_through(recording: Recording) -> list[Reason]:
+    """Bodies that were where others are."""
+    depth, pair = deepest_overlap(recording)
+    if depth <= MAX_PENETRATION_M or pair is None:
+        return []
+    return [(Cause.PENETRATION, f"{pair} passed through each other by {1e3 * depth:.0f} mm")]
 
 
 def _not_settled(recording: Recording) -> list[Reason]:

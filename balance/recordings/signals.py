@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Columns = dict[str, str]
 """Names of columns of the log file, with their units."""
 
+MOST_TOUCHES = 6  # of a control period that are recorded
 XYZ = ("x", "y", "z")
 WRENCH = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"}
 
@@ -119,6 +120,16 @@ def _velocities(robot: Robot) -> Columns:
     return base | _named("v", "rad/s", robot.joint_names)
 
 
+def _touches(robot: Robot) -> Columns:
+    units = {"body": "number", "other": "number", **_named("at", "m"), **_named("force", "N"),
+             "depth": "m"}  # fmt: skip
+    return {
+        f"touch_{index + 1}_{name}": unit
+        for index in range(MOST_TOUCHES)
+        for name, unit in units.items()
+    }
+
+
 def _loop(
     text: str,
     shape: tuple[str | int, ...],
@@ -185,6 +196,10 @@ class Signals:
         "measured wrench of each sole, mean over the period", ("soles", 6),
         _per_sole("contact_wrench", WRENCH), finite=False,
     ))  # fmt: skip
+    touches: Array = field(metadata=_loop(
+        "strongest touches of bodies besides the soles: numbers of the two, place, force, depth",
+        (MOST_TOUCHES, 9), _touches,
+    ))  # fmt: skip
     cop = Signal(
         "measured centre of pressure in each sole's frame; NaN without load", ("soles", 2),
         _per_sole("cop", {"x": "m", "y": "m"}), Origin.SIGNALS,
@@ -199,8 +214,13 @@ class Signals:
         _per_sole("sole_slip", {"": "m"}), lambda states: states.sole_motion[1],
     ))  # fmt: skip
     lowest_body: Array = field(metadata=_states(
-        "height of the lowest joint that carries no sole", (), _one("lowest_body", "m"),
-        lambda states: states.lowest_body,
+        "height over the floor of the lowest body that carries no sole", (),
+        _one("lowest_body", "m"), lambda states: states.lowest_body,
+    ))  # fmt: skip
+    penetration: Array = field(metadata=_states(
+        "how deep a body is in the floor, and in another body", (2,),
+        lambda robot: _named("penetration", "m", ("floor", "self")),
+        lambda states: states.penetration,
     ))  # fmt: skip
     torques: Array = field(metadata=_loop(
         "commanded joint torques", ("joints",),

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from balance.robots.clearance import TOUCH_HEIGHT_M
-
 HOLD_S = 0.25  # at the end of a run, for which a robot must stand still
 MAX_COM_ERROR_M = 0.03
 MAX_ROTATION_RAD = 0.09
@@ -22,6 +20,8 @@ AT_STOP_RAD = 1e-4  # a joint that is this near to the end of its range rests on
 LOADED_N = 1.0  # normal force above which a sole counts as touching the ground
 MAX_SLIP_M = 0.02
 MAX_FLIGHT_S = 0.1
+MAX_PENETRATION_M = 0.005  # of a body into another, or into the floor
+IN_FLOOR_M = 0.001  # a body this deep in the floor has touched it, whatever the engine says
 MAX_TILT_RAD = math.radians(60.0)
 MIN_HEIGHT_SHARE = 0.6  # of the nominal height of the base
 LONGEST_WAIT_S = 10.0  # for which a run of a study goes on to see the verdict settle
@@ -50,6 +50,7 @@ class Cause(StrEnum):
     HEIGHT = "height"
     TOUCH = "touch"
     FLIGHT = "flight"
+    PENETRATION = "penetration"
     UNSETTLED = "unsettled"
     JOINT_STOP = "joint stop"
     NO_TIME = "no time"
@@ -142,9 +143,10 @@ def bounds_table() -> str:
         ("", "slip of a sole that bears load, at most", f"{MAX_SLIP_M:g} m"),
         ("", "time of a sole off the ground, at most", f"{MAX_FLIGHT_S:g} s"),
         ("", "a sole is off the ground below a normal force of", f"{LOADED_N:g} N"),
+        ("", "penetration of a body into another, at most", f"{MAX_PENETRATION_M:g} m"),
         ("fell", "base, tilt, more than", f"{math.degrees(MAX_TILT_RAD):g} degrees"),
         ("", "base, height, below", f"{100 * MIN_HEIGHT_SHARE:g} % of the nominal one"),
-        ("", "a joint that carries no sole, height, below", f"{TOUCH_HEIGHT_M:g} m"),
+        ("", "a body that carries no sole touches the floor, or is in it by", f"{IN_FLOOR_M:g} m"),
         ("studies", "a run goes on after its last push for at most", f"{LONGEST_WAIT_S:g} s"),
     )
     lines = ["| verdict | what | bound |", "|---|---|---|"]

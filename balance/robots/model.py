@@ -121,6 +121,27 @@ def _check_efforts(model: pin.Model) -> None:
             )
 
 
+def rate_speeds(model: pin.Model, rated: float | Mapping[str, float]) -> None:
+    """Write the rated speeds of a robot's file over those of its URDF, for all joints or by name.
+
+    Every joint must have one in the end: a drive cannot be any faster than that.
+    """
+    speeds = np.array(model.upperVelocityLimit)
+    if isinstance(rated, Mapping):
+        for name, speed in rated.items():
+            speeds[model.joints[joint_id(model, name, "rated_speed")].idx_v] = speed
+    else:
+        speeds[6:] = rated
+    for index, speed in enumerate(speeds[6:]):
+        if not 0.0 < speed < np.inf:
+            raise RobotError(
+                f"joint '{model.names[index + 2]}' has a rated speed of {speed:g} rad/s in the "
+                "URDF; it must be positive and finite: give it with 'rated_speed', or 'lock' the "
+                "joint"
+            )
+    model.upperVelocityLimit = speeds
+
+
 def _check_inertias(model: pin.Model, urdf: Path, links: Mapping[str, Array]) -> None:
     """Refuse a body that nothing real can be; links fixed to each other are one body.
 

@@ -20,7 +20,7 @@ from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
-from balance.robots.model import body_frame, joint_id, read_model, turn_base
+from balance.robots.model import body_frame, joint_id, rate_speeds, read_model, turn_base
 from balance.robots.shape import Shape
 from balance.robots.shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.surfaces import SoleFile, contact_surfaces
@@ -28,6 +28,7 @@ from balance.robots.surfaces import SoleFile, contact_surfaces
 Array = NDArray[np.float64]
 Vector3 = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0)]
+RatedSpeed = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 LEVEL_TOLERANCE_RAD = 1e-3
 LEVEL_TOLERANCE_M = 1e-3
@@ -63,7 +64,8 @@ class RobotFile(Strict):
     """The schema of a robot's YAML file.
 
     ``base_rpy`` turns the base's axes, rad, where those of the URDF are not x forwards, z upwards:
-    it is the orientation of the axes wanted in those given.
+    it is the orientation of the axes wanted in those given.  ``rated_speed`` is the speed that the
+    drives keep up under full torque, rad/s: for all joints, or for those whose URDF says nonsense.
     """
 
     name: str
@@ -77,6 +79,7 @@ class RobotFile(Strict):
     lock: dict[str, float] = Field(default_factory=dict)
     posture: dict[str, float] = Field(default_factory=dict)
     stand: StandFile | None = None
+    rated_speed: RatedSpeed | dict[str, RatedSpeed] = Field(default_factory=dict)
     impedance: ImpedanceFile
 
 
@@ -124,6 +127,11 @@ class Robot:
     def shape_pairs(self) -> Pairs:
         """Numbers of the shapes that may touch each other."""
         return touchable_pairs(self)
+
+    @cached_property
+    def rated_speeds(self) -> Array:
+        """Speed up to which each actuated joint has its full torque, rad/s."""
+        return np.array(self.model.upperVelocityLimit[6:])
 
     def com(self, q: Array | None = None) -> Array:
         """Centre of mass in the world, metres; at the nominal posture if ``q`` is not given."""
@@ -208,6 +216,7 @@ def _build(spec: RobotFile, path: Path) -> Robot:
     urdf, packages = _find_urdf(spec.urdf, path)
     model = turn_base(read_model(urdf, spec.lock, packages), spec.base_rpy)
     model.name = spec.name
+    rate_speeds(model, spec.rated_speed)
     for key in ("base_body", "push_body"):
         body_frame(model, getattr(spec, key), key)
     soles, others = contact_surfaces(model, spec.soles, spec.surfaces)

@@ -31,7 +31,7 @@ def take_stance(robot: Robot, stance: StanceConfig) -> Robot:
     """``robot`` with the stance's contacts as its ``soles`` and a posture in which they touch.
 
     Surfaces without a plane of their own stay on level ground where the robot's nominal posture has
-    them; one with a plane is laid flat on it at the nearest point.
+    them, moved as the stance says; one with a plane is laid flat on it at the nearest point.
     """
     surfaces = tuple(_placed_surface(robot, name, stance) for name in stance.contacts)
     q_start = robot.q_nominal.copy()
@@ -43,6 +43,8 @@ def take_stance(robot: Robot, stance: StanceConfig) -> Robot:
             )
         q_start[robot.model.joints[robot.model.getJointId(name)].idx_q] = angle
     targets = laid_flat(robot, surfaces, q_start)
+    for surface, target in zip(surfaces, targets, strict=True):
+        target.translation[:2] += stance.moved_m.get(surface.name, (0.0, 0.0))
     feet = {sole.name for sole in robot.soles} | set(stance.contacts) - set(stance.planes)
     ground = [t for s, t in zip(surfaces, targets, strict=True) if s.name in feet] or targets
     centre = np.mean([target.translation[:2] for target in ground], axis=0)

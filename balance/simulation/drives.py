@@ -1,7 +1,8 @@
 """Drives between the commanded torques and a plant.
 
 What a command goes through, in this order: control periods in which it does not arrive, rounding,
-the limit that falls with speed, and a first-order lag.
+a first-order lag, and the limit that falls with speed (:mod:`balance.simulation.speed_curve`): a
+lag is that of the drive's electronics, which at speed want more than there is.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config.actuators import ActuatorsConfig, SpeedTorqueConfig
-from balance.errors import RobotError
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.plants.wrapper import PlantWrapper
+from balance.simulation.speed_curve import SpeedCurve
 
 Array = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ class ActuatedPlant(PlantWrapper):
         self._config, self._substeps, self._seeds = config, substeps, seeds
         self._lag = TorqueLag(config.lag_s, plant.dt, robot.model.nv - 6)
         curve = config.speed_torque
-        self._speed_limit = None if curve is None else SpeedLimit(curve, robot)
+        self._curve = SpeedCurve(curve, robot) if isinstance(curve, SpeedTorqueConfig) else None
         self._coulomb = joint_values(config.coulomb_Nm, robot, "actuators.coulomb_Nm")
         self._dry = bool(self._coulomb.any())
         self._viscous = plant.joint_damping.copy() if self._dry else self._coulomb
@@ -52,6 +53,13 @@ class ActuatedPlant(PlantWrapper):
         self._steps = 0
         self._command = np.zeros_like(self._coulomb)
         self._lag.torques = None
+        if self._curve is not None:
+            self._curve.forget()
+
+    @property
+    def joint_damping(self) -> Array:
+        """Viscous friction of each joint (nj,), N m s/rad."""
+        return self._viscous if self._dry else self.plant.joint_damping
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state, with the same dropped periods."""
@@ -66,13 +74,13 @@ class ActuatedPlant(PlantWrapper):
             if self._steps == 0 or not dropped:
                 self._command = _rounded(torques, config.resolution_Nm)
         self._steps += 1
-        joint_velocities = plant.v[6:]
-        wanted = self._command
-        if self._speed_limit is not None:
-            wanted = self._speed_limit.cut(wanted, joint_velocities)
         if self._dry:
-            plant.joint_damping[:] = self._viscous + self._dry_friction(joint_velocities)
-        plant.step(self._lag.step(wanted), impulses)
+            plant.joint_damping[:] = self._viscous + self._dry_friction(plant.v[6:])
+        torques = self._lag.step(self._command)
+        if self._curve is None:
+            plant.step(torques, impulses)
+        else:
+            self._curve.step(plant, torques, impulses)
 
     def _dry_friction(self, velocities: Array) -> Array:
         """The viscous coefficient (nj,) that gives the dry friction torque at these velocities.
@@ -105,29 +113,6 @@ class TorqueLag:
         missing = (command if self.torques is None else self.torques) - command
         self.torques = command + self._left * missing
         return np.asarray(command + self._mean_left * missing)
-
-
-class SpeedLimit:
-    """Cuts torques that drive a joint faster than its curve of torque over speed allows."""
-
-    def __init__(self, curve: SpeedTorqueConfig, robot: Robot) -> None:
-        rated = np.array(robot.model.upperVelocityLimit[6:])
-        for name, speed in zip(robot.joint_names, rated, strict=True):
-            if not 0.0 < speed < np.inf:
-                raise RobotError(
-                    f"actuators.speed_torque needs the rated speed of joint '{name}' of robot "
-                    f"'{robot.name}'; its URDF says {speed:g} rad/s, which must be positive"
-                )
-        self._none_from = curve.none_from * rated
-        self._slope = robot.effort_limits / ((curve.none_from - curve.full_until) * rated)
-        self._full = robot.effort_limits
-
-    def cut(self, torques: Array, velocities: Array) -> Array:
-        """Torques (nj,) within the curve; those that brake are left alone."""
-        speed = np.abs(velocities)
-        limit = np.clip(self._slope * (self._none_from - speed), 0.0, self._full)
-        driving = torques * velocities > 0.0
-        return np.where(driving, np.clip(torques, -limit, limit), torques)
 
 
 def _rounded(torques: Array, step: float) -> Array:

@@ -40,7 +40,7 @@ class FaultyPlant(PlantWrapper):
             elif isinstance(fault, SlipperyConfig):
                 surface = self._surface(fault.surface, key)
                 self._slips.append((fault.time_s, surface, fault.friction))
-        self._damping = plant.joint_damping.copy()
+        self._damping, self._torques = plant.joint_damping.copy(), plant.torque_range.copy()
 
     def _joint(self, name: str, key: str) -> int:
         names = self._robot.joint_names
@@ -59,7 +59,7 @@ class FaultyPlant(PlantWrapper):
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state, with nothing broken yet."""
-        self.plant.joint_damping[:] = self._damping
+        self.plant.joint_damping[:], self.plant.torque_range[:] = self._damping, self._torques
         for surface in range(len(self._robot.soles)):
             self.plant.set_friction(surface, self._friction)
         super().reset(q, v)
@@ -68,9 +68,9 @@ class FaultyPlant(PlantWrapper):
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
         now = self.plant.time + 0.5 * self.dt
         for begin, joint, most in self._weak:
-            if now > begin:
-                torques = torques.copy()
-                torques[joint] = np.clip(torques[joint], -most, most)
+            if begin < now <= begin + self.dt:
+                limits = self.plant.torque_range[:, joint]
+                limits[:] = np.clip(limits, -most, most)
         for begin, joint in self._locks:
             if now > begin:
                 self.plant.joint_damping[joint] = LOCK_DAMPING

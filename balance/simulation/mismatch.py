@@ -25,8 +25,7 @@ def simulated_robot(robot: Robot, config: ExperimentConfig) -> Robot:
 
 
 def _with_mismatch(robot: Robot, config: ExperimentConfig) -> Robot:
-    mismatch, actuators = config.mismatch, config.actuators
-    rotors = 0.0 if actuators is None else actuators.rotor_inertia
+    mismatch, rotors = config.mismatch, config.actuators.rotor_inertia
     if mismatch is None and not rotors:
         return robot
     mismatch = mismatch or MismatchConfig()

@@ -115,6 +115,7 @@ class PendulumPush:
         )
         self.impulse = pendulum_impulse(config.mass_kg, config.energy_J, config.restitution, felt)
         self.duration = config.duration_s
+        self.mass, self.speed = config.mass_kg, math.sqrt(2.0 * config.energy_J / config.mass_kg)
 
     def delivered(self, share: float) -> float:
         """The integral of a half sine."""

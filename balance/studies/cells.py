@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from balance.config import ExperimentConfig, PlantConfig, parse_config
+from balance.config.actuators import PERFECT_DRIVES
 from balance.errors import SHOWN_NAMES, BalanceError, Problems
 from balance.recordings.settling import check_time_to_judge
 from balance.recordings.size import check_study_size
@@ -123,16 +124,17 @@ def _parts(config: ExperimentConfig) -> Iterator[tuple[ExperimentConfig, str, in
 
     With a part that is one of a list come the list's key and its place there.
     """
-    sections = ("sensors", "estimator", "actuators", "mismatch", "ground")
+    sections = ("sensors", "estimator", "mismatch", "ground")
     bare: dict[str, Any] = {
         **dict.fromkeys(sections),
         "state": True,
+        "actuators": PERFECT_DRIVES,
         "plant": PlantConfig(engine=config.plant.engine, step_s=config.plant.step_s),
         "pushes": (),
         "faults": (),
     }
     yield config.model_copy(update=bare), "", 0
-    for key in ("plant", *sections):
+    for key in ("plant", "actuators", *sections):
         if getattr(config, key) is not None:
             kept = {key: getattr(config, key), "state": config.state}
             yield config.model_copy(update=bare | kept), "", 0

@@ -21,6 +21,10 @@ MAX_ERRORS = 5
 def sweep_summary(sweep: Sweep, dimensions: Sequence[Dimension], folder: StudyFolder) -> str:
     """Outcomes over all, over each value of each axis, and the first errors."""
     parts = [f"# Sweep {sweep.name}", sweep.config.description.strip(), outcomes(sweep.counts)]
+    if sweep.published is not None:
+        heading = " / ".join(dimension.label for dimension in dimensions)
+        parts.append(sweep.published.table(heading))
+        dimensions = ()
     for dimension in dimensions:
         values = np.unique(dimension.values)
         if len(values) <= MAX_VALUES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells, check_size, code_key
 from balance.studies.columns import check_metrics
 from balance.studies.figures import dimensions
+from balance.studies.published import PublishedFigures
 from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import sweep_summary
 from balance.studies.table import write_table
@@ -52,6 +53,9 @@ class Sweep:
                 f"{source}: 'recordings.cells' names cell {beyond[0]}; the last one is "
                 f"{len(self.design) - 1}"
             )
+        self.published: PublishedFigures | None = None
+        if config.reference is not None:
+            self.published = PublishedFigures(config.reference, self._labels(), source)
         self.counts: Counter[str] = Counter()
         # Allocated once: finished runs are not gathered.
         self.outcomes = np.full(len(self.design), "", dtype="<U9")
@@ -67,7 +71,7 @@ class Sweep:
     @property
     def definition(self) -> dict[str, Any]:
         """What makes two sweeps the same: all that their rows depend on."""
-        shown_only = {"description", "metric"}
+        shown_only = {"description", "metric", "reference"}
         config = self.config.model_dump(mode="json", exclude=shown_only)
         return {**config, "robots": list(self._robots)} | code_key(self._code)
 
@@ -98,6 +102,13 @@ class Sweep:
         """Columns of what is varied, where that is a number."""
         inputs = self.design.cell(0).inputs
         return [f"input.{name}" for name, x in inputs.items() if isinstance(x, int | float)]
+
+    def _labels(self) -> Iterator[str]:
+        """What each cell is called where it has a line of its own."""
+        for index in range(len(self.design)):
+            inputs = self.design.cell(index).inputs
+            named = len(inputs) == 1 and isinstance(next(iter(inputs.values())), str)
+            yield ", ".join(str(x) if named else f"{key} = {x}" for key, x in inputs.items())
 
     def _task(self, index: int) -> Task:
         source = cell_source(self._source, index, self.design.cell(index).inputs)
@@ -132,6 +143,8 @@ class Sweep:
         self.outcomes[row["cell"]] = outcome
         value = row.get(name)
         self.metric[row["cell"]] = math.nan if value is None else value
+        if self.published is not None:
+            self.published.take(row)
 
     @cached_property
     def _dimensions(self) -> tuple[tuple[Dimension, ...], bool]:
@@ -142,6 +155,12 @@ class Sweep:
         from balance.plots.studies import SweepData, sweep_figure
         from balance.plots.style import save
 
+        if self.published is not None:
+            from balance.plots.published import published_figure
+
+            beside = self.published.data(self.outcomes, self.name)
+            save(published_figure(beside), folder, "figure", pdf)
+            return
         axes, scattered = self._dimensions
         shown = column(self.config.metric)
         values = shown.quantity.scale * self.metric

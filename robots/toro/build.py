@@ -4,6 +4,10 @@ The model resembles DLR's TORO; it is not DLR's model. The figures are rounded o
 the robot (Garofalo2015 for the total mass; Englsberger et al. 2014; Mesesan et al. 2019) and from
 public descriptions of it.
 
+Published, rounded
+- Range, largest torque and rated speed of every joint, in the tables below; none is an estimate.
+  The speed is taken for the one up to which a drive has its full torque; how its torque falls
+  beyond that is not published (the drives of balance: to nothing at 1.2 times the rated speed).
 Adjusted
 - The link masses found there sum to 74.71 kg. The robot weighs 77.5 kg with hands, battery and
   cabling, so each hand gets 0.6 kg and the trunk the other 1.59 kg. The trunk's inertia grows in
@@ -47,7 +51,7 @@ SHOULDER_AXIS: Vec3 = (0, -math.sqrt(0.75), 0.5)
 
 @dataclass(frozen=True)
 class Joint:
-    """A revolute joint: point in m, range in rad, torque limit in N m, speed limit in rad/s."""
+    """A revolute joint: point in m, range in rad, torque limit in N m, rated speed in rad/s."""
 
     name: str
     child: str

@@ -38,7 +38,7 @@ def lab_and_page(size: Any = None) -> Iterator[tuple[Lab, Any]]:
         sys.exit("Chromium is not installed (Debian: apt install chromium)")
     with tempfile.TemporaryDirectory() as results, sync_playwright() as playwright:
         server = open_server("127.0.0.1", 0)
-        lab = Lab(server, load_config("toro_push"), Path(results))
+        lab = Lab(server, load_config("toro_side"), Path(results))
         loop = threading.Thread(target=lab.run)
         loop.start()
         try:

@@ -83,7 +83,7 @@ def main() -> None:
     out, journal, port, runs = sys.argv[1:]
     WatchedLab.journal = Path(journal)
     server = serve(int(port))
-    lab = WatchedLab(server, balance.load_config("toro_push"), Path(out))
+    lab = WatchedLab(server, balance.load_config("toro_side"), Path(out))
     try:
         drive(lab, int(runs))
     finally:

@@ -29,7 +29,7 @@ from balance.simulation.plants.interface import BodyImpulse
 Array = NDArray[np.float64]
 
 EVERY_S, LENGTH_S, MOST = 3.0, 0.02, 0.7
-CONFIG, PAPER = "toro_damped", "toro_push"
+CONFIG, PAPER = "toro_damped", "toro_side"
 BLOCKS = 20
 CREEPING_S = 300.0  # enough to see the feet creep apart
 LEAST_S = 2 * BLOCKS * EVERY_S

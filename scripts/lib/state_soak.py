@@ -42,7 +42,7 @@ Job = tuple[str, str, int, int]
 def _subject(name: str, law: str, spot: bool) -> tuple[Robot, Controller]:
     robot = balance.load_robot(name)
     robot = on_one_spot(robot) if spot else robot
-    config = balance.load_config("toro_push", {"controller.law": law})
+    config = balance.load_config("toro_side", {"controller.law": law})
     return robot, make_controller(config, robot)
 
 

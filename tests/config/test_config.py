@@ -263,3 +263,10 @@ def test_run_covers_its_whole_duration(toro_config: ExperimentConfig) -> None:
         tree = toro_config.model_dump() | {"duration_s": duration, "control_period_s": period}
         tree["plant"] = {"step_s": period}
         assert parse_config(tree | {"pushes": []}, "test").n_periods == expected
+
+
+def test_the_papers_push_runs_the_law_as_printed_and_the_side_push_adds_the_damper() -> None:
+    paper, side = load_config("toro_push"), load_config("toro_side")
+    assert paper.controller.contact_damping == 0.0  # type: ignore[attr-defined]
+    assert side.controller.contact_damping > 0.0  # type: ignore[attr-defined]
+    assert load_config("toro_push", {"controller.contact_damping": 60.0, "reference": None}) == side

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from law_samples import contact_jacobian, law, spring_torque, strong, wrench_at_com
 from numpy.typing import NDArray
 
@@ -14,6 +15,7 @@ from balance.control.ott2011 import OttController
 from balance.control.parts.gains import velocity_gains
 from balance.control.parts.output import ControlOutput
 from balance.dynamics.ott_model import ott_model
+from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -98,6 +100,39 @@ def test_gains_on_velocities_keep_the_rates_of_those_on_momenta(any_robot: Robot
             np.linalg.eigvalsh(rates_l),
             rtol=1e-9,
         )
+
+
+def test_native_gains_of_36_multiply_the_velocities_as_they_are(
+    any_robot: Robot, random_state: Draw
+) -> None:
+    """K_D dx/dt and D omega, unscaled; with those that convert to the same, the law is the same."""
+    robot, rng = any_robot, np.random.default_rng(65)
+    native_K, native_D = np.diag([500.0, 80.0, 4.0]), np.diag([300.0, 250.0, 5.0]) + 2.0
+    gains = {"K_D": [500, 80, 4], "D": native_D.tolist()}
+    native, plain = ott(robot, velocity_gains=gains), ott(robot)
+    m_K_D, D_omega = velocity_gains(K_D, D, robot)
+    same = ott(robot, velocity_gains={"K_D": m_K_D.tolist(), "D": D_omega.tolist()})
+    for _ in range(STATES):
+        q, v = random_state(robot, rng)
+        velocity = ott_model(robot.model, q, v).v_c
+        damped, still = (native.step(q, speed, 0.0) for speed in (v, np.zeros_like(v)))
+        found = wanted(robot, q, still) - wanted(robot, q, damped)
+        expected = np.concatenate([native_K @ velocity[:3], native_D @ velocity[3:6]])
+        np.testing.assert_allclose(found, expected, atol=1e-6)  # N, N m; of thousands
+        assert_same(same.step(q, v, 0.0).torques, plain.step(q, v, 0.0).torques)
+
+
+@pytest.mark.parametrize(
+    ("gains", "told"),
+    [
+        ({"K_D": [500, 80, 4]}, "velocity_gains.D"),
+        ({"K_D": [500, 80, -4], "D": 5}, "positive definite"),
+        ({"K_P": 5, "K_D": 3, "D": 5}, "velocity_gains.K_P"),
+    ],
+)
+def test_incomplete_native_gains_are_refused(toro: Robot, gains: Any, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        ott(toro, velocity_gains=gains)
 
 
 def test_rigid_motion_is_damped_as_by_the_momentum_law(toro: Robot, random_state: Draw) -> None:

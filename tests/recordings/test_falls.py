@@ -46,7 +46,7 @@ def test_posture_is_lost_below_sixty_percent_of_the_height() -> None:
 
 def run(**overrides: object) -> balance.Recording:
     base = {"duration_s": 2.0, "pushes.0.time_s": 0.05}
-    return balance.run(balance.load_config("toro_push", base | overrides))
+    return balance.run(balance.load_config("toro_side", base | overrides))
 
 
 def test_a_strong_push_makes_the_robot_leave_its_support() -> None:
@@ -108,7 +108,7 @@ def test_a_study_keeps_the_last_200_states_of_an_aborted_run(
     from balance.studies.workers import Task, execute
 
     monkeypatch.setattr(PinocchioPlant, "step", _breaks_at(PinocchioPlant.step, 251))
-    config = balance.load_config("toro_push", {"duration_s": 0.4, "pushes": []})
+    config = balance.load_config("toro_side", {"duration_s": 0.4, "pushes": []})
     result = execute(Task("0", config.model_dump(mode="json", exclude_none=True), "cell", 60.0))
     assert result.columns["outcome"] == "aborted" and result.recording is not None
     with zipfile.ZipFile(io.BytesIO(result.recording)) as archive:

@@ -27,7 +27,7 @@ def recording() -> Recording:
 
 
 def test_the_registry_knows_every_entry_without_importing_it() -> None:
-    assert list(QUANTITIES.ours) == [entry.key for entry in TABLE]
+    assert sorted(QUANTITIES.ours) == sorted(entry.key for entry in TABLE)
     for entry in TABLE:
         assert QUANTITIES.find(entry.key, "quantities").target is entry
         assert QUANTITIES.describe(entry.key) == entry.text != ""
@@ -93,7 +93,7 @@ def test_no_other_module_has_a_label_of_its_own() -> None:
     }
     assert len(labels) > 8
     for path in (ROOT / "balance").rglob("*.py"):
-        if path.name != "quantities.py":
+        if path.parent.name != "quantities":
             text = path.read_text(encoding="utf-8")
             assert not [label for label in labels if f'"{label}' in text], path
 

@@ -190,7 +190,7 @@ def test_a_com_that_came_back_into_the_support_did_not_begin_the_fall(fallen: Re
 
 
 def test_the_largest_joint_speed_is_told_with_its_joint(quiet: Recording) -> None:
-    rated = np.array(quiet.robot.model.upperVelocityLimit[6:])
+    rated = quiet.robot.rated_speeds
     knee = quiet.robot.joint_names.index(KNEE)
     v = np.zeros_like(quiet.v)
     v[100, 6 + knee] = -0.5 * rated[knee]

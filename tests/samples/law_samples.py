@@ -27,7 +27,7 @@ CASES: dict[str, dict[str, Any]] = {name: {"law": name} for name in LAWS.names()
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
-def law_config(case: str, experiment: str = "toro_push", **overrides: Any) -> ExperimentConfig:
+def law_config(case: str, experiment: str = "toro_side", **overrides: Any) -> ExperimentConfig:
     """A shipped experiment under the law of ``case``; in keywords, '__' stands for '.'."""
     keys = {f"controller.{key}": value for key, value in CASES[case].items()}
     keys |= {key.replace("__", "."): value for key, value in overrides.items()}

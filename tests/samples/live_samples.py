@@ -16,13 +16,13 @@ from balance.recordings.verdict import RunEnd
 def short_recording(duration_s: float = 0.35) -> balance.Recording:
     """The paper's push, hit at 0.05 s."""
     overrides = {"duration_s": duration_s, "pushes.0.time_s": 0.05}
-    return balance.run(balance.load_config("toro_push", overrides))
+    return balance.run(balance.load_config("toro_side", overrides))
 
 
 def snapshot(rows: int = 60) -> Snapshot:
     """A session that has just begun, pushed at 0.02 s."""
     overrides = {"duration_s": 0.5, "pushes.0.time_s": 0.02}
-    config = balance.load_config("toro_push", overrides)
+    config = balance.load_config("toro_side", overrides)
     experiment = Experiment(config)
     log = Log(config, experiment.robot)
     while log.rows < rows:

@@ -27,7 +27,7 @@ def short() -> dict[str, Any]:
 def sweep_file(tmp_path: Path, short: dict[str, Any]) -> Path:
     """A sweep of twelve short cells."""
     study = {
-        "experiment": "toro_push",
+        "experiment": "toro_side",
         "set": short,
         "axes": [
             {"type": "range", "key": "plant.friction", "start": 0.2, "stop": 0.8, "step": 0.2},

@@ -18,7 +18,7 @@ from balance.studies.workers import Result, Task
 
 PUSH = {"type": "half_sine", "body": "hip", "time_s": 0.0, "impulse_Ns": 2.0, "duration_s": 0.02}
 STUDY: dict[str, Any] = {
-    "experiment": "toro_push",
+    "experiment": "toro_side",
     "set": {"duration_s": 1.0, "pushes": [{**PUSH, "direction": [0, 1, 0]}]},
     "parameters": [
         {"key": "controller.gains.K_P.1", "low": 500, "high": 8000, "log": True},

@@ -31,6 +31,7 @@ class TorqueMeter:
         self.q, self.v = robot.q_nominal, np.zeros(robot.model.nv)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         self.joint_damping = np.zeros(robot.model.nv - 6)
+        self.torque_range = np.array([-robot.effort_limits, robot.effort_limits])
         self.seen: list[Array] = []
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -38,6 +39,12 @@ class TorqueMeter:
 
     def reset(self, q: Array, v: Array) -> None:
         self.q, self.v, self.seen = q, v, []
+
+    def remember(self) -> bool:
+        return False
+
+    def go_back(self) -> None:
+        raise AssertionError("it remembers nothing")
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         self.seen.append(np.array(torques))
@@ -93,7 +100,7 @@ def test_torque_is_rounded_to_its_resolution(toro: Robot) -> None:
 
 def test_driving_torque_falls_with_speed_and_braking_torque_does_not(toro: Robot) -> None:
     plant, meter = drives(toro, {"speed_torque": {"full_until": 0.5, "none_from": 1.5}})
-    limits, rated = toro.effort_limits, toro.model.upperVelocityLimit[6:]
+    limits, rated = toro.effort_limits, toro.rated_speeds
     for share, factor in ((0.0, 1.0), (0.5, 1.0), (1.0, 0.5), (1.25, 0.25), (2.0, 0.0)):
         meter.v = np.concatenate([np.zeros(6), share * rated])
         plant.step(limits)
@@ -144,7 +151,7 @@ def flying(robot: Robot, engine: Any, coulomb: float) -> ActuatedPlant:
     q[2] += 5.0
     q[7:] = 0.5 * (model.lowerPositionLimit[7:] + model.upperPositionLimit[7:])
     inner = make_plant(PlantConfig(engine=engine, torque_limits=False), robot)
-    parsed = validate(ActuatorsConfig, {"coulomb_Nm": coulomb}, "test")
+    parsed = validate(ActuatorsConfig, {"coulomb_Nm": coulomb, "speed_torque": "none"}, "test")
     plant = ActuatedPlant(inner, parsed, robot, 1, np.random.SeedSequence(0))
     plant.reset(q, np.zeros(model.nv))
     return plant
@@ -197,6 +204,7 @@ def test_speed_curve_needs_rated_speeds(toro: Robot) -> None:
         ({"lag_s": -1.0}, "lag_s"),
         ({"dropped_share": 1.0}, "dropped_share"),
         ({"speed_torque": {"full_until": 1.0, "none_from": 0.5}}, "must be below none_from"),
+        ({"speed_torque": "off"}, "of full_until and none_from, or none"),
         ({"lag": 0.1}, "did you mean 'lag_s'?"),
     ],
 )

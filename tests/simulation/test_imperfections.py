@@ -26,9 +26,10 @@ ALL: dict[str, Any] = {
 }
 
 
-def test_everything_is_off_by_default() -> None:
-    """No wrapper is in the way, and the robot of the plant is that of the law."""
-    experiment = Experiment(load_config("toro_push"))
+def test_everything_but_the_speed_curve_is_off_by_default() -> None:
+    """Without it no wrapper is in the way, and the robot of the plant is that of the law."""
+    assert load_config("toro_push").actuators.exact_at_low_speed
+    experiment = Experiment(load_config("toro_push", {"actuators.speed_torque": None}))
     q, v = experiment.robot.q_nominal, np.zeros(experiment.robot.model.nv)
     seen_q, seen_v = experiment.perception.see(q, v, 0.0)
     assert seen_q is q and seen_v is v

@@ -290,13 +290,13 @@ def test_a_default_of_the_experiments_law_is_not_one_of_the_others(
     tmp_path: Path, spelled_out: bool
 ) -> None:
     """Not even where a file spells out all defaults, as that of a result does."""
-    path: str | Path = "toro_push"
+    path: str | Path = "toro_side"
     if spelled_out:
-        resolved = load_config("toro_push").model_copy(update={"provenance": {"balance": "0"}})
+        resolved = load_config("toro_side").model_copy(update={"provenance": {"balance": "0"}})
         path = tmp_path / "config.yaml"
         path.write_text(config_text(resolved), encoding="utf-8")
         assert "contact_damping" in path.read_text(encoding="utf-8")
-    study = Compare(load_comparison(path, limits=False), "toro_push", "toro_push")
+    study = Compare(load_comparison(path, limits=False), "toro_side", "toro_side")
     found = {}
     while (task := study.next_task()) is not None:
         found[task.key] = task.config["controller"].get("contact_damping")

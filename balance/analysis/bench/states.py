@@ -16,7 +16,7 @@ from balance.experiment import Experiment
 
 Array = NDArray[np.float64]
 
-EXPERIMENT = "toro_push"
+EXPERIMENT = "toro_side"
 PUSHED_S = 2.0  # from the start of the push
 
 

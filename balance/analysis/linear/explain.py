@@ -191,6 +191,6 @@ def _warnings(
             f"(up to {100 * saturation.share:.0f} % of the weight is missing; limits: "
             f"{', '.join(saturation.limits) or 'none named'}): this push is beyond the linear model"
         )
-    if any(getattr(config, key, None) is not None for key in ("sensors", "actuators")):
+    if config.sensors is not None or not config.actuators.exact_at_low_speed:
         found.append("sensors and actuators are not part of the linear model")
     return found

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from balance.config import ExperimentConfig
+from balance.config.actuators import PERFECT_DRIVES
 from balance.control import Controller, make_controller
 from balance.experiment import Experiment
 from balance.robots import Robot
@@ -121,7 +122,7 @@ def ideal(config: ExperimentConfig) -> ExperimentConfig:
     """The experiment on welded contacts, with perfect sensors and drives."""
     plant = config.plant.model_copy(update={"engine": "pinocchio", "contact": "welded"})
     return config.model_copy(
-        update={"plant": plant, "sensors": None, "actuators": None, "state": True}
+        update={"plant": plant, "sensors": None, "actuators": PERFECT_DRIVES, "state": True}
     )
 
 

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 def live(
     config: Annotated[
         str, typer.Argument(metavar="CONFIG", help="A YAML file, or a shipped config.")
-    ] = "toro_push",
+    ] = "toro_side",
     set_: SetOption = None,
     robots: RobotsOption = None,
     out: Annotated[

@@ -26,6 +26,7 @@ from balance.app.live.layer import (
     show,
 )
 from balance.app.live.observer import Instant, Observer
+from balance.app.live.pendulum_layer import PendulumBall
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 
@@ -231,6 +232,22 @@ class CommandedForces(ContactForces):
         return now.commanded_cops, now.commanded, now.commanded_torsions
 
 
+class Touches(Layer):
+    """Forces where bodies touch the ground or each other."""
+
+    colour = VERMILION
+    symbol = "↑"
+    meaning = "of what bodies touch besides the soles"
+
+    def make(self) -> None:
+        self._forces = self.arrows("forces", 1)
+
+    def draw(self, now: Instant) -> None:
+        points, forces = now.touches[:, 0], now.touches[:, 1]
+        colours = np.tile(self.colour, (len(points), 1))
+        set_arrows(self._forces, points, self.scale.force * forces, colours)
+
+
 class AngularMomentum(Layer):
     """The angular momentum about the CoM."""
 
@@ -278,6 +295,7 @@ class PushArrow(Layer):
 
 LAYERS: dict[str, tuple[type[Layer], bool]] = {
     "Push": (PushArrow, True),
+    "Pendulum": (PendulumBall, True),
     "Centre of mass": (CentreOfMass, True),
     "CoM trail": (Trail, True),
     "Capture point": (CapturePoint, True),
@@ -286,6 +304,7 @@ LAYERS: dict[str, tuple[type[Layer], bool]] = {
     "Sole rectangles": (Soles, True),
     "Measured wrenches": (ContactForces, True),
     "Commanded wrenches": (CommandedForces, False),
+    "Touches": (Touches, True),
     "Angular momentum": (AngularMomentum, True),
 }
 """Name of each layer, its class, and whether it is shown at first."""
@@ -315,7 +334,7 @@ class Overlays:
     def set_pushes(self, pushes: Sequence[Push]) -> None:
         """Say which pushes there are."""
         for layer in self.layers.values():
-            if isinstance(layer, PushArrow):
+            if isinstance(layer, PushArrow | PendulumBall):
                 layer.use(self._observer, pushes)
 
     def draw(self, now: Instant) -> None:

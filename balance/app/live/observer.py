@@ -33,6 +33,8 @@ class Rows(Protocol):
     def contact_wrenches(self) -> Array: ...
     @property
     def push_force(self) -> Array: ...
+    @property
+    def touches(self) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Instant:
     commanded: Array
     """Commanded contact forces (k, 3)."""
     commanded_torsions: Array
+    touches: Array
+    """Where bodies touch besides the soles, and with which force, in rows (6, 2, 3)."""
     cops: Array
     """Measured CoP of each sole (k, 3); NaN without load."""
     commanded_cops: Array
@@ -108,6 +112,7 @@ class Observer:
             torsions=torsions,
             commanded=wanted_forces,
             commanded_torsions=wanted_torsions,
+            touches=rows.touches[row, :, 2:8].reshape(-1, 2, 3).copy(),
             cops=cops,
             commanded_cops=self._cops(soles, commanded)[0],
             total_cop=total,
@@ -119,6 +124,14 @@ class Observer:
         """Pose of a point of a body at the instant that was evaluated last."""
         placement = self._data.oMf[self._model.getFrameId(body)]
         return placement * pin.SE3(np.eye(3), point)
+
+    def placements(self, nominal: bool = False) -> pin.Data:
+        """Where all joints were at the instant that was evaluated last, or nominally are."""
+        if not nominal:
+            return self._data
+        data = self._model.createData()
+        pin.forwardKinematics(self._model, data, self.robot.q_nominal)
+        return data
 
     def _cops(self, soles: list[pin.SE3], wrenches: Array) -> tuple[Array, Array]:
         local = centre_of_pressure(wrenches, LOADED_N)

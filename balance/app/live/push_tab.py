@@ -36,7 +36,7 @@ class PushTab:
             "The paper's push",
             actions.paper_push,
             icon=viser.Icon.REPEAT,
-            hint="The push of the config: for toro_push 5 kg with 17.4 J at the hip, as in "
+            hint="The push of the config: for toro_side 5 kg with 17.4 J at the hip, as in "
             "Garofalo2015.",
         )
         self._pendulum()

@@ -13,14 +13,13 @@ from pathlib import Path
 from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
 from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
-from balance.experiment import Experiment
+from balance.experiment import LYING_S, Experiment
 from balance.recordings.log import Log
 from balance.recordings.verdict import HOLD_S
 from balance.robots import Robot
 from balance.simulation.pushes import make_pushes
 
 MAX_SESSION_S = 300.0
-AFTER_FALL_S = 1.5  # for which a fall goes on to be seen
 BLEND_S = 0.25
 
 
@@ -30,7 +29,7 @@ def session_config(config: ExperimentConfig) -> ExperimentConfig:
     return config.model_copy(
         update={
             "duration_s": MAX_SESSION_S,
-            "stop_after_fall_s": AFTER_FALL_S,
+            "stop_after_fall_s": LYING_S,
             "pushes": (),
             "controller": law,
             "reference": None,

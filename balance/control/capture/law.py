@@ -118,7 +118,7 @@ class CaptureController(TaskLaw):
             )
         self.flywheel = Flywheel(robot, standing, law.max_lean_rad, law.arm_share)
         self.joint_limits = JointLimits(robot)
-        self._speeds = robot.model.upperVelocityLimit[6:][self.flywheel.free]
+        self._speeds = robot.rated_speeds[self.flywheel.free]
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._scale = self._coordinate_scale(np.diag(standing.M)[6:])
 

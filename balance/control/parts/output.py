@@ -34,6 +34,8 @@ class ControlStatus(IntFlag):
     """Last rung after a failed QP: the joints are braked."""
     LAW_FAILED = 256
     """The law raised an exception, or what it returned is no set of torques."""
+    FALLEN = 512
+    """The posture was lost; the drives do what ``after_fall`` says."""
 
 
 class Controller(Protocol):

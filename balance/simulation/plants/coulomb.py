@@ -12,36 +12,52 @@ Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 2000
 ACCEPTED_COMPLEMENTARITY = 1e-8  # N s times m/s
+QUICK_ITERATIONS = 300
+QUICK_TOLERANCE = 1e-7
+QUICK_MEMORY = 5  # steps that Anderson's acceleration looks back; halves the iterations
+MOST_KEPT = 256  # sets of cones; bodies that touch here and there make ever new ones
 
 
 class CoulombSolver:
-    """Points with friction: ADMM, warm-started; projected Gauss-Seidel where that stalls."""
+    """Points with friction: ADMM, warm-started; projected Gauss-Seidel where that stalls.
 
-    def __init__(self, model: pin.Model, friction: Array, tolerance: float) -> None:
-        """``friction`` (n,) has the coefficient of every point; it may be changed."""
-        self._model, self.friction = model, friction
+    Where ``quick``, for many points of many bodies, ADMM alone answers with what a few hundred
+    iterations give: such problems have more unknowns than the robot can move, and Gauss-Seidel does
+    not get to their end either.
+    """
+
+    def __init__(self, model: pin.Model, tolerance: float) -> None:
+        self._model = model
         self._admm, self._pgs = pin.ADMMSolverSettings(), pin.PGSSolverSettings()
-        for settings in (self._admm, self._pgs):
-            settings.absolute_feasibility_tol = tolerance
-            settings.absolute_complementarity_tol = tolerance
+        self._quick = pin.ADMMSolverSettings()
+        for settings in (self._admm, self._pgs, self._quick):
+            quick = settings is self._quick
+            bound = max(tolerance, QUICK_TOLERANCE) if quick else tolerance
+            settings.absolute_feasibility_tol = bound
+            settings.absolute_complementarity_tol = bound
             settings.relative_feasibility_tol = 0.0
             settings.relative_complementarity_tol = 0.0
-            settings.max_iterations = MAX_ITERATIONS
+            settings.max_iterations = QUICK_ITERATIONS if quick else MAX_ITERATIONS
+        self._quick.anderson_capacity = QUICK_MEMORY
         self._cones: dict[tuple[float, ...], tuple[Any, Any]] = {}
         self.complementarity = 0.0
         """Residual of the last solution, N s times m/s."""
 
-    def solve(self, delassus: Array, g: Array, guess: Array, points: NDArray[np.intp]) -> Array:
-        """Impulses (3 n,) of some ``points``, z along the normal.
+    def solve(
+        self, delassus: Array, g: Array, guess: Array, friction: Array, quick: bool = False
+    ) -> Array:
+        """Impulses (3 n,) of points with coefficients ``friction`` (n,), z along the normal.
 
         ``complementarity`` tells how exact they are.
         """
-        mu = self.friction[points]
         solver, result = pin.ADMMConstraintSolver(g.size), pin.ADMMSolverResult()
-        impulses, error = self._run(solver, result, self._admm, delassus, g, guess, mu)
-        if error > ACCEPTED_COMPLEMENTARITY:
+        settings = self._quick if quick else self._admm
+        impulses, error = self._run(solver, result, settings, delassus, g, guess, friction)
+        if error > ACCEPTED_COMPLEMENTARITY and not quick:
             solver, result = pin.PGSConstraintSolver(g.size), pin.PGSSolverResult()
-            other, other_error = self._run(solver, result, self._pgs, delassus, g, impulses, mu)
+            other, other_error = self._run(
+                solver, result, self._pgs, delassus, g, impulses, friction
+            )
             if other_error < error:
                 impulses, error = other, other_error
         self.complementarity = error
@@ -68,6 +84,8 @@ class CoulombSolver:
     def _cone(self, mu: tuple[float, ...]) -> tuple[Any, Any]:
         """The cones of points with these coefficients, in the form that the solvers want."""
         if mu not in self._cones:
+            if len(self._cones) >= MOST_KEPT:
+                self._cones.clear()
             models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
             for friction in mu:
                 point = pin.PointContactConstraintModel(self._model, 1)

@@ -79,12 +79,25 @@ class Plant(Protocol):
         """Viscous friction of each joint (nj,), N m s/rad; its entries may be changed."""
         ...
 
+    @property
+    def torque_range(self) -> Array:
+        """Least and largest torque of each joint (2, nj), N m; its entries may be changed."""
+        ...
+
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one of the robot's soles."""
         ...
 
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state."""
+        ...
+
+    def remember(self) -> bool:
+        """Keep the state for ``go_back``; False if the engine cannot."""
+        ...
+
+    def go_back(self) -> None:
+        """Be again, with time and all, where ``remember`` was called."""
         ...
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:

@@ -14,9 +14,10 @@ robot lighter than 20 kg.  A stiffer one would rattle: MuJoCo lets go of a corne
 above its plane, until it has fallen back.  Welded corners are tied to where they stand by the same
 springs, in all directions.
 
+A corner that slides stays on its plane: see :mod:`balance.simulation.plants.mujoco_sliding`.
+
 Differs from the Pinocchio plant: friction holds by a damper alone, so a corner that bears the
-tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N; and a
-corner that slides is lifted a little, for MuJoCo relaxes Coulomb's law to a convex problem.
+tangential force f_T creeps at f_T / FRICTION_DAMPING, 1 micrometre per second under 100 N.
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ from numpy.typing import NDArray
 from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
-from balance.simulation.ground import GroundMotion
-from balance.simulation.plants.mujoco_ground import add_ground
+from balance.simulation.plants.mujoco_ground import INERT, add_plane
 from balance.simulation.plants.mujoco_model import quaternion
 
 Array = NDArray[np.float64]
@@ -38,48 +38,41 @@ Array = NDArray[np.float64]
 HARD_STIFFNESS = 1e7  # N/m, of one corner
 HARD_DAMPING = 1e5  # N s/m; what sinks in comes back with time constant D / K = 10 ms
 FRICTION_DAMPING = 1e8  # N s/m
+STANDARD_GRAVITY = 9.81  # m/s^2
 FIRM_WEIGHT_N = 200.0  # lighter robots stand on springs that are softer by the ratio of weights
 IMPEDANCE = 1e-3  # d; the inertia 1 / R is a few grams
 POINT_RADIUS_M = 1e-6
 TOUCHING_M = 1e-7  # a corner that stands on its plane touches it in spite of rounding
 EVERYWHERE_M = 1e3  # farther than any corner is from its plane
-GROUND_HALF_SIZE_M = (20.0, 20.0, 1.0)
 NEGLIGIBLE = 1e-9  # k and b with which the force is a / R alone
+SOFTNESS = {
+    "solref": [-NEGLIGIBLE, -NEGLIGIBLE],  # set in the compiled model, which knows A
+    "solimp": [IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0],
+}
 
 
-def add_contacts(
-    spec: mujoco.MjSpec, robot: Robot, config: PlantConfig, ground: GroundMotion | None = None
+def add_corners(
+    spec: mujoco.MjSpec,
+    robot: Robot,
+    config: PlantConfig,
+    carried: frozenset[str] = frozenset(),
+    moving: mujoco.MjsBody | None = None,
 ) -> None:
-    """Add the planes and the corners that touch them to a model that is not compiled yet."""
-    moving = None if ground is None else add_ground(spec)
-    inert = {"contype": 0, "conaffinity": 0, "mass": 0.0}
-    softness = {
-        "solref": [-NEGLIGIBLE, -NEGLIGIBLE],  # set by CornerContacts, which knows A
-        "solimp": [IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0],
-    }
+    """Add the planes and the corners that touch them to a model that is not compiled yet.
+
+    The planes of the surfaces named in ``carried`` go along with the body ``moving``.
+    """
     for surface in robot.soles:
         frame = robot.model.frames[surface.frame_id]
         body = spec.body(robot.model.names[frame.parentJoint])
         X_JS = frame.placement * surface.placement
-        on_ground = ground is not None and surface.name in ground.surfaces
-        carrier = moving if moving is not None and on_ground else spec.worldbody
         # A sphere lies on its plane with any tilt of its body if both are lower by its radius.
         lift = np.array([0.0, 0.0, POINT_RADIUS_M]) if surface.has_area else np.zeros(3)
         top = surface.plane
         if not surface.has_area:
             top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -POINT_RADIUS_M]))
-        kind, size = mujoco.mjtGeom.mjGEOM_PLANE, (1.0, 1.0, 0.1)
-        if on_ground:  # MuJoCo allows no plane on a body that moves
-            kind, size = mujoco.mjtGeom.mjGEOM_BOX, GROUND_HALF_SIZE_M
-            top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -size[2]]))
-        plane = carrier.add_geom(
-            name=f"plane of {surface.name}",
-            type=kind,
-            size=size,
-            pos=top.translation,
-            quat=quaternion(top.rotation),
-            **inert,
-        )
+        on = moving if surface.name in carried else None
+        plane = add_plane(spec, f"plane of {surface.name}", top, on)
         for number, corner in enumerate(surface.corners):
             point = body.add_geom(
                 name=f"corner {number} of {surface.name}",
@@ -87,31 +80,38 @@ def add_contacts(
                 size=[POINT_RADIUS_M, 0.0, 0.0],
                 pos=X_JS.act(corner + lift),
                 quat=quaternion(X_JS.rotation),
-                **inert,
+                **INERT,
             )
             if config.contact == "welded":
                 weld = spec.add_equality(
                     type=mujoco.mjtEq.mjEQ_CONNECT,
                     objtype=mujoco.mjtObj.mjOBJ_BODY,
                     name1=body.name,
-                    name2=carrier.name,
-                    **softness,
+                    name2=(spec.worldbody if on is None else on).name,
+                    **SOFTNESS,
                 )
                 weld.data[:3] = X_JS.act(corner)
             else:
-                friction = [config.friction, config.friction, 0.0, 0.0, 0.0]
-                spec.add_pair(
-                    name=f"contact of {point.name}",
-                    geomname1=plane.name,
-                    geomname2=point.name,
-                    condim=3,
-                    friction=friction,
-                    **softness,
-                )
+                add_pair(spec, f"contact of {point.name}", plane.name, point.name, config.friction)
+
+
+def add_pair(spec: mujoco.MjSpec, name: str, one: str, other: str, friction: float) -> None:
+    """Let two geoms touch, with friction; how hard they are has to be set once A is known."""
+    spec.add_pair(
+        name=name,
+        geomname1=one,
+        geomname2=other,
+        condim=3,
+        friction=[friction, friction, 0.0, 0.0, 0.0],
+        **SOFTNESS,
+    )
 
 
 class CornerContacts:
-    """The corners in a compiled model: their stiffness, their anchors and their forces."""
+    """The corners in a compiled model: their stiffness, their anchors and their forces.
+
+    They are numbered surface by surface.
+    """
 
     def __init__(
         self,
@@ -119,21 +119,24 @@ class CornerContacts:
         data: mujoco.MjData,
         robot: Robot,
         config: PlantConfig,
-        ground: GroundMotion | None = None,
+        moving: bool = False,
     ) -> None:
-        """``data`` holds the posture for which the stiffness shall be met exactly."""
-        self._model, self._data = model, data
+        """``moving``: the planes of some surfaces move, so that the axes of forces change."""
+        self._model, self._data, self._moving = model, data, moving
         self._welded = config.contact == "welded"
-        self._moving = ground is not None
-        # MuJoCo numbers the geoms of the world first: after its planes come the corners, and then
-        # the planes of ground that moves.
-        carried = frozenset() if ground is None else ground.surfaces
-        self._first = sum(surface.name not in carried for surface in robot.soles)
-        self._n = sum(len(surface.corners) for surface in robot.soles)
-        corners = slice(self._first, self._first + self._n)
-        self._axes = data.geom_xmat[corners].reshape(-1, 3, 3)  # of the surfaces; a view
-        self._lift = np.zeros((self._n, 1))
         self._lines: list[tuple[ContactSurface, Array, Array, Array]] = []
+        names = [
+            [f"corner {number} of {surface.name}" for number in range(len(surface.corners))]
+            for surface in robot.soles
+        ]
+        self._geoms = np.array([model.geom(name).id for own in names for name in own])
+        self._n = len(self._geoms)
+        self._corner_of = np.full(model.ngeom, -1)
+        self._corner_of[self._geoms] = np.arange(self._n)
+        self._pairs: list[list[int]] = []
+        if not self._welded:
+            self._pairs = [[model.pair(f"contact of {n}").id for n in own] for own in names]
+        self._lift = np.zeros((self._n, 1))
         # Forces on the corners in the axes that MuJoCo has for each, the map from there to the
         # world's axes, and the forces in those and in the surfaces'.
         self._forces = np.zeros((self._n, 3))
@@ -141,28 +144,21 @@ class CornerContacts:
         self._in_world, self._in_surface = np.zeros((2, self._n, 3))
         self._turns: list[tuple[Array, Array, Array]] = []
         to_wrenches = np.zeros((len(robot.soles), 6, self._n, 3))
-        order, pairs = [], []
+        first = 0
         for index, surface in enumerate(robot.soles):
-            names = [f"corner {number} of {surface.name}" for number in range(len(surface.corners))]
-            if not self._welded:
-                pairs.append([model.pair(f"contact of {name}").id for name in names])
-            for name, arm in zip(names, surface.corners, strict=True):
-                corner = model.geom(name).id - self._first
+            own = slice(first, first + len(surface.corners))
+            for corner, arm in enumerate(surface.corners, start=first):
                 to_wrenches[index, :, corner] = np.concatenate([np.eye(3), pin.skew(arm)])
-                order.append(corner)
-            # MuJoCo numbers the geoms of a body in the order in which they were added.
-            own = slice(order[-len(names)], order[-1] + 1)
-            axes = self._axes_of(surface, self._axes[own.start])
+            axes = self._axes_of(surface, data.geom_xmat[self._geoms[first]].reshape(3, 3))
             self._turns.append((self._in_world[own], axes, self._in_surface[own]))
             self._lift[own] = POINT_RADIUS_M if surface.has_area else 0.0
+            first = own.stop
         self._to_wrenches = to_wrenches.reshape(-1, 3 * self._n)
-        self._pairs = pairs
-        self._order = np.array(order)
+        self._order = np.arange(self._n)
         """Corners in the order in which MuJoCo lists them if all of them touch."""
-        weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-        hard = 1.0 if config.contact == "soft" else min(1.0, weight / FIRM_WEIGHT_N)
-        self._set_stiffness(hard * np.array(_spring(config)))
-        self._in_order = not self._moving and bool((np.diff(self._order) == 1).all())
+        self._all = b""  # the geoms of its list of contacts then, if nothing else touches
+        self._set_stiffness(lightness(robot, config) * np.array(_spring(config)))
+        self._in_order = bool((np.diff(self._order) == 1).all())
 
     def _axes_of(self, surface: ContactSurface, of_body: Array) -> Array:
         """The axes, kept up to date, in which the wrench of a surface is told.
@@ -181,40 +177,33 @@ class CornerContacts:
 
     def _set_stiffness(self, spring: Array) -> None:
         model, data = self._model, self._data
-        # All corners are taken to touch for once, so that MuJoCo tells R and the axes of each.
-        model.pair_margin[:] = EVERYWHERE_M
-        mujoco.mj_forward(model, data)
-        model.pair_margin[:] = TOUCHING_M
-        R = data.efc_R[self._rows(self._n)][::3]
-        solref = np.empty((self._n, 2))
-        if not self._welded:
-            self._order, frames = self._touching()
-            self._turn(self._order, frames)
-        solref[self._order] = -IMPEDANCE * np.outer(R, spring)
         if self._welded:
-            model.eq_solref[:] = solref[self._order]
-        else:
-            pairs = np.stack([model.pair_geom1, model.pair_geom2], axis=1)
-            model.pair_solref[:] = solref[self._corners(pairs)]
+            mujoco.mj_forward(model, data)
+            model.eq_solref[:] = -IMPEDANCE * np.outer(data.efc_R[: 3 * self._n : 3], spring)
+            return
+        # All corners are taken to touch for once, so that MuJoCo tells R and the axes of each.
+        pairs = np.concatenate(self._pairs)
+        model.pair_margin[pairs] = EVERYWHERE_M
+        mujoco.mj_forward(model, data)
+        model.pair_margin[pairs] = TOUCHING_M
+        geoms = data.contact.geom
+        corners = self._corner_of[geoms].max(axis=1)
+        ours = np.flatnonzero(corners >= 0)
+        self._order, self._all = corners[ours], geoms[ours].tobytes()
+        self._turn(self._order, ours)
+        R = np.empty(self._n)
+        R[self._order] = data.efc_R[data.contact.efc_address[ours]]
+        model.pair_solref[pairs] = -IMPEDANCE * np.outer(R, spring)
 
-    def _corners(self, geoms: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Of pairs of geoms (n, 2), the one that is a corner, numbered from the first corner."""
-        numbers = geoms - self._first
-        second = (numbers[:, 1] >= 0) & (numbers[:, 1] < self._n)
-        return np.where(second, numbers[:, 1], numbers[:, 0])
-
-    def _touching(self) -> tuple[NDArray[np.int32], Array]:
-        """The corners in touch and the axes (n, 3, 3) of the forces on them, normal first."""
-        geoms, frames = self._data.contact.geom, self._data.contact.frame.reshape(-1, 3, 3)
-        corners = self._corners(geoms)
+    def _turn(self, corners: NDArray[np.int_], contacts: NDArray[np.int_] | slice) -> None:
+        """Take over the axes of the forces on some corners from their contacts."""
+        contact = self._data.contact
+        frames = contact.frame[contacts].reshape(-1, 3, 3)  # in rows, normal first
         # The forces of MuJoCo act on the second geom.
-        second = geoms[:, 1] == corners + self._first
-        return corners, np.where(second[:, None, None], frames, -frames)
-
-    def _turn(self, corners: NDArray[np.int32], frames: Array) -> None:
-        """Take over the axes (n, 3, 3), in rows, of the forces on some corners."""
+        second = contact.geom[contacts, 1] == self._geoms[corners]
         blocks = self._to_world.reshape(self._n, 3, self._n, 3)
-        blocks[corners, :, corners] = frames.transpose(0, 2, 1)
+        on_corner = np.where(second[:, None, None], frames, -frames)
+        blocks[corners, :, corners] = on_corner.transpose(0, 2, 1)
 
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one surface; what is welded holds anyway."""
@@ -225,40 +214,48 @@ class CornerContacts:
         """Tie welded corners to where they are now; ``data`` has the new posture."""
         if self._welded:
             mujoco.mj_kinematics(self._model, self._data)
-            corners = slice(self._first, self._first + self._n)
-            points = self._data.geom_xpos[corners] - self._lift * self._axes[:, :, 2]
-            self._model.eq_data[:, 3:6] = points[self._order]
+            upwards = self._data.geom_xmat[self._geoms, 2::3]
+            self._model.eq_data[:, 3:6] = self._data.geom_xpos[self._geoms] - self._lift * upwards
 
-    def read(self, wrenches: Array) -> None:
+    def read(self, wrenches: Array) -> NDArray[np.int_] | None:
         """Write the wrenches (k, 6) of the last step, in the contacts' axes, at their centres.
 
-        MuJoCo's forces act half-way between a corner and its plane; that arm, of micrometres on
-        hard ground, is left out.
+        Returns which of MuJoCo's contacts are none of a corner, if there are any.  MuJoCo's forces
+        act half-way between a corner and its plane; that arm, of micrometres on hard ground, is
+        left out.
         """
-        data, forces, corners = self._data, self._forces, self._order
-        n = self._n if self._welded else data.ncon
-        if self._moving and not self._welded:
-            corners, frames = self._touching()
-            self._turn(corners, frames)
-            forces.fill(0.0)
-        elif n < self._n:
-            corners = data.contact.geom[:, 1] - self._first
-            forces.fill(0.0)
-        if n == self._n and self._in_order:
-            forces.ravel()[:] = data.efc_force[self._rows(n)]
-        else:
-            forces[corners] = data.efc_force[self._rows(n)].reshape(n, 3)
-        np.dot(self._to_world, forces.ravel(), out=self._in_world.ravel())
+        others = self._read_forces()
+        np.dot(self._to_world, self._forces.ravel(), out=self._in_world.ravel())
         for surface, of_body, of_plane, axes in self._lines:
             axes[:] = surface.axes(of_body, of_plane)
         for in_world, axes, in_surface in self._turns:
             np.dot(in_world, axes, out=in_surface)
         self._to_wrenches.dot(self._in_surface.ravel(), out=wrenches.reshape(-1))
+        return others
 
-    def _rows(self, n: int) -> slice:
-        """The rows of ``n`` corners among all constraints: welds, joint limits, contacts."""
-        end = self._data.nefc
-        return slice(3 * n) if self._welded else slice(end - 3 * n, end)
+    def _read_forces(self) -> NDArray[np.int_] | None:
+        data, forces = self._data, self._forces
+        if self._welded:  # welds come first, contacts of other bodies last
+            forces.ravel()[:] = data.efc_force[: 3 * self._n]
+            return np.flatnonzero(data.contact.efc_address >= 0) if data.ncon else None
+        contact = data.contact
+        geoms = contact.geom
+        if not self._moving and geoms.tobytes() == self._all:
+            rows = data.efc_force[data.nefc - 3 * self._n :]
+            if self._in_order:
+                forces.ravel()[:] = rows
+            else:
+                forces[self._order] = rows.reshape(-1, 3)
+            return None
+        corners, address = self._corner_of[geoms].max(axis=1), contact.efc_address
+        ours = np.flatnonzero(corners >= 0)
+        if self._moving:
+            self._turn(corners[ours], ours)
+        forces.fill(0.0)
+        forces[corners[ours]] = data.efc_force[address[ours, None] + np.arange(3)]
+        # MuJoCo lists some contacts of bodies that do not touch yet; they have no rows.
+        others = np.flatnonzero((corners < 0) & (address >= 0))
+        return others if others.size else None
 
 
 def friction_impedance_ratio(config: PlantConfig) -> float:
@@ -272,3 +269,9 @@ def _spring(config: PlantConfig) -> tuple[float, float]:
     if config.contact == "soft":
         return config.soft.stiffness, config.soft.damping
     return HARD_STIFFNESS, HARD_DAMPING
+
+
+def lightness(robot: Robot, config: PlantConfig) -> float:
+    """By how much softer the springs under a light robot are; those that a user gives are not."""
+    weight = robot.mass * STANDARD_GRAVITY  # also where there is no gravity
+    return 1.0 if config.contact == "soft" else min(1.0, weight / FIRM_WEIGHT_N)

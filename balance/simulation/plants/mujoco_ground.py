@@ -15,6 +15,8 @@ from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.mujoco_model import quaternion
 
 NAME = "ground"
+HALF_SIZE_M = (20.0, 20.0, 1.0)
+INERT = {"contype": 0, "conaffinity": 0, "mass": 0.0}  # of geoms that touch in given pairs alone
 MASS = 1e6  # kg, and kg m^2: a robot's weight changes its velocity by less than 1e-6 m/s in a step
 
 
@@ -29,6 +31,24 @@ def add_ground(spec: mujoco.MjSpec) -> mujoco.MjsBody:
     )
     body.add_freejoint(name=NAME)
     return body
+
+
+def add_plane(
+    spec: mujoco.MjSpec, name: str, top: pin.SE3, moving: mujoco.MjsBody | None
+) -> mujoco.MjsGeom:
+    """Add a plane, z out of it: in the world, or on the ground that moves."""
+    carrier, kind, size = spec.worldbody, mujoco.mjtGeom.mjGEOM_PLANE, (1.0, 1.0, 0.1)
+    if moving is not None:  # MuJoCo allows no plane on a body that moves
+        carrier, kind, size = moving, mujoco.mjtGeom.mjGEOM_BOX, HALF_SIZE_M
+        top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -size[2]]))
+    return carrier.add_geom(
+        name=name,
+        type=kind,
+        size=size,
+        pos=top.translation,
+        quat=quaternion(top.rotation),
+        **INERT,
+    )
 
 
 class MovingGround:

@@ -29,17 +29,21 @@ from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.interface import BodyImpulse, Touch
+from balance.simulation.plants.mujoco_bodies import BodyContacts, add_bodies
 from balance.simulation.plants.mujoco_contacts import (
     CornerContacts,
-    add_contacts,
+    add_corners,
     friction_impedance_ratio,
 )
-from balance.simulation.plants.mujoco_ground import MovingGround
+from balance.simulation.plants.mujoco_ground import MovingGround, add_ground
 from balance.simulation.plants.mujoco_model import compiled, robot_spec
+from balance.simulation.plants.mujoco_sliding import Sliding
+from balance.simulation.world import obstacles
 
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100
+STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS | mujoco.mjtState.mjSTATE_WARMSTART)
 
 if mujoco.get_mju_user_warning() is None:
     # MuJoCo would print its warnings and write them to a file in the current folder; what they tell
@@ -50,7 +54,7 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    engine_step = staticmethod(mujoco.mj_step)
+    engine_steps = (mujoco.mj_step1, mujoco.mj_step2)
     """All that is not Python in a step."""
 
     def __init__(
@@ -59,28 +63,35 @@ class MujocoPlant:
         self.robot, self.dt = robot, config.step_s
         spec = robot_spec(robot)
         _set_options(spec.option, config)
-        add_contacts(spec, robot, config, ground)
+        moving = None if ground is None else add_ground(spec)
+        around = obstacles(robot, ground)
+        add_corners(spec, robot, config, frozenset() if ground is None else ground.surfaces, moving)
+        add_bodies(spec, robot, config, around, moving)
         self.model = compiled(spec, robot)
         self.joint_damping = self.model.dof_damping[6 : robot.model.nv]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
         self.joint_damping[:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.data = mujoco.MjData(self.model)
-        unlimited = np.full(robot.model.nv - 6, np.inf)
-        self._highest = robot.effort_limits if config.torque_limits else unlimited
-        self._lowest = -self._highest
+        most = robot.effort_limits if config.torque_limits else np.full(robot.model.nv - 6, np.inf)
+        self.torque_range = np.array([-most, most])
+        """Least and largest torque of each joint (2, nj), N m; may be changed between steps."""
+        self._lowest, self._highest = self.torque_range
         # Views of MuJoCo's memory, and room for the inverse rotation of the base.
         nq, nv = robot.model.nq, robot.model.nv
         self._qpos, self._qvel = self.data.qpos[:nq], self.data.qvel[:nv]
         self._quaternion, self._linear = self._qpos[3:7], self._qvel[:3]
         self._torques = self.data.qfrc_applied[6:nv]
         self._inverse = np.zeros(4)
+        self._engine_state = np.zeros(mujoco.mj_stateSize(self.model, STATE))
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
         self.touches: tuple[Touch, ...] = ()
         """What touched in the last step besides the soles."""
         self._write(robot.q_nominal, np.zeros(nv))
         self._ground = None if ground is None else MovingGround(ground, self.model, self.data)
-        self._contacts = CornerContacts(self.model, self.data, robot, config, ground)
+        self._contacts = CornerContacts(self.model, self.data, robot, config, ground is not None)
+        self._bodies = BodyContacts(self.model, self.data, robot, config, around)
+        self._sliding = Sliding(self.model, self.data)
         self.reset(robot.q_nominal, np.zeros(nv))
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -94,6 +105,18 @@ class MujocoPlant:
         self._contacts.anchor()
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0
         self.contact_wrenches[:] = 0.0
+        self.touches = ()
+
+    def remember(self) -> bool:
+        """Keep the state for :meth:`go_back`."""
+        self._kept = self.q, self.v, self.time
+        mujoco.mj_getState(self.model, self.data, self._engine_state, STATE)
+        return True
+
+    def go_back(self) -> None:
+        """Be again where :meth:`remember` was called."""
+        self.q, self.v, self.time = self._kept
+        mujoco.mj_setState(self.model, self.data, self._engine_state, STATE)
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
@@ -103,10 +126,14 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        self.engine_step(self.model, self.data)
+        begin, finish = self.engine_steps
+        begin(self.model, self.data)
+        self._sliding.correct()
+        finish(self.model, self.data)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
-        self._contacts.read(self.contact_wrenches)
+        others = self._contacts.read(self.contact_wrenches)
+        self.touches = () if others is None else self._bodies.touches(others)
         self._read()
         self.time += self.dt
 

@@ -9,6 +9,10 @@ with b the Coriolis, centrifugal and gravity terms, B the viscous joint friction
 of pushes and lambda those of the contacts.  Joint friction is implicit, so a light wrist with much
 friction stays stable.  How the contact impulses are found is the business of
 :mod:`balance.simulation.plants.contact_models`.
+
+Of v+ the joints' part is kept; the base gets the velocity with which the robot has, at q+, the
+momentum that it had before and what gravity, pushes and contacts gave it
+(:mod:`balance.simulation.plants.momentum`).  The two differ by what the step is wrong by.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.contact_models import Contacts
 from balance.simulation.plants.interface import BodyImpulse, Touch
+from balance.simulation.plants.momentum import Momentum
 
 Array = NDArray[np.float64]
 
@@ -35,7 +40,10 @@ LIMIT_YIELD_RAD = 0.01  # how far a joint's end stop gives way under the joint's
 
 
 class PinocchioPlant:
-    """The robot on its planes; ``q``, ``v`` and ``time`` are its true state."""
+    """The robot on its planes; ``q``, ``v`` and ``time`` are its true state.
+
+    Whoever sets ``q`` or ``v`` gives a new array, by which the next step knows that it begins anew.
+    """
 
     def __init__(
         self, config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
@@ -43,25 +51,30 @@ class PinocchioPlant:
         self.robot, self.model, self.data = robot, robot.model, robot.model.createData()
         self.dt = config.step_s
         self.q, self.v, self.time = robot.q_nominal.copy(), np.zeros(self.model.nv), 0.0
-        unlimited = np.full(self.model.nv - 6, np.inf)
-        self._highest = robot.effort_limits if config.torque_limits else unlimited
-        self._lowest = -self._highest
+        most = robot.effort_limits if config.torque_limits else np.full(self.model.nv - 6, np.inf)
+        self.torque_range = np.array([-most, most])
+        """Least and largest torque of each joint (2, nj), N m; may be changed between steps."""
+        self._lowest, self._highest = self.torque_range
         self._damping = np.zeros(self.model.nv)
         self._damping[6:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.joint_damping = self._damping[6:]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
         self._stops = _EndStops(robot)
-        self._contacts = Contacts(robot, config, self.data)
+        self._contacts = Contacts(robot, config, self.data, ground)
         self._joint_drive = self._contacts.drive[6:]
-        self._ground = ground
         # Views of Pinocchio's memory.
         self._M, self._bias = self.data.M, self.data.nle
+        self._momentum = Momentum(self.model, self.data)
+        self._last: tuple[Array | None, Array | None] = (None, None)  # state after the last step
         self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
         self.contact_wrenches = self._contacts.wrenches
         """Measured wrench of each sole in its own frame, mean over the last step (k, 6)."""
-        self.touches: tuple[Touch, ...] = ()
-        """What touched in the last step besides the soles."""
         self._frames: dict[str, pin.Frame] = {}
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """What touched in the last step besides the soles."""
+        return self._contacts.touches
 
     @property
     def contact_residual(self) -> float:
@@ -77,11 +90,25 @@ class PinocchioPlant:
         self.q, self.v, self.time = q.copy(), v.copy(), 0.0
         self._contacts.forget()
 
+    def remember(self) -> bool:
+        """Keep the state for :meth:`go_back`."""
+        state = self.q, self.v, self.time, self._last, self._momentum.value
+        self._kept = state, self._contacts.model.memory()
+        return True
+
+    def go_back(self) -> None:
+        """Be again where :meth:`remember` was called."""
+        state, memory = self._kept
+        self.q, self.v, self.time, self._last, self._momentum.value = state
+        self._contacts.model.recall(memory)
+        pin.crba(self.model, self.data, self.q, pin.Convention.WORLD)
+
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
         """Advance by one time step under joint torques (nj,) and pushes (N s)."""
         model, data, dt, q, v = self.model, self.data, self.dt, self.q, self.v
-        # In the world convention crba leaves the joints' placements and Jacobians as well.
-        pin.crba(model, data, q, pin.Convention.WORLD)
+        if q is not self._last[0] or v is not self._last[1]:
+            self._momentum.take(q, v)
+            pin.crba(model, data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(model, data, q, v)
 
         drive, inertia = self._contacts.drive, self._diagonal
@@ -94,16 +121,24 @@ class PinocchioPlant:
             inertia += dt * stops.damping
             drive -= stops.force
         drive *= -dt
+        outer = np.zeros(6)
         for impulse in impulses:
-            drive += self._generalised(impulse)
+            push = self._generalised(impulse)
+            drive += push
+            outer += push[:6]
 
         factor, failed = dpotrf(self._M)
         if failed:
             raise FloatingPointError("the mass matrix is not positive definite")
-        if self._ground is not None:
-            self._contacts.carry(self._ground, self.time, dt)
-        self.v = self._contacts.resolve(factor, v, dt)
+        self._contacts.carry(self.time, dt)
+        self.v = self._contacts.resolve(factor, q, v, dt)
+        outer += self._contacts.on_base
+        self._momentum.add(outer, dt)
         self.q = pin.integrate(model, q, dt * self.v)
+        # In the world convention crba leaves the joints' placements and Jacobians as well.
+        pin.crba(model, data, self.q, pin.Convention.WORLD)
+        self.v[:6] = self._momentum.base_velocity(self.v[6:])
+        self._last = self.q, self.v
         self.time += dt
 
     def _generalised(self, impulse: BodyImpulse) -> Array:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from balance.errors import FileError, MissingExtraError
 from balance.robots import Robot
+from balance.simulation.pendulum import swings
 from balance.simulation.pushes import Push
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Recorded(Protocol):
     def time(self) -> Array: ...
     @property
     def q(self) -> Array: ...
+    @property
+    def touches(self) -> Array: ...
 
 
 def check_encoder(path: Path) -> None:
@@ -69,10 +72,12 @@ def render_recording(recording: Recorded, path: Path) -> None:
     rate = FRAMES_PER_S[path.suffix.lower()]
     moments = np.arange(0.0, float(recording.time[-1]) + 0.5 / rate, 1.0 / rate)
     rows = np.searchsorted(recording.time, moments).clip(max=recording.time.size - 1)
-    film = _film_class()(recording.robot, recording.pushes, WIDTH, HEIGHT)
+    pendulums = swings(recording.robot, recording.pushes, recording.time, recording.q)
+    film = _film_class()(recording.robot, recording.pushes, WIDTH, HEIGHT, pendulums)
     with film, _encoding(path, rate) as images:
         for row in rows:
-            image = film.image(float(recording.time[row]), recording.q[row])
+            touches = recording.touches[row, :, 2:8].reshape(-1, 2, 3)
+            image = film.image(float(recording.time[row]), recording.q[row], touches)
             images.write(image.tobytes())
 
 

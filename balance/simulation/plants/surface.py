@@ -12,7 +12,6 @@ from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, friction_pyramid
-from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -66,16 +65,15 @@ class Surfaces:
         for surface in self._surfaces:
             surface.update(self._model, self._data)
 
-    def carry(self, ground: GroundMotion, time: float, dt: float) -> Array:
-        """Move the planes that are on the ground to where they are at ``time``.
+    def carry(self, on_ground: frozenset[str], pose: pin.SE3, twist: pin.Motion) -> Array:
+        """Move the planes of those surfaces that are ``on_ground``, which is at ``pose``.
 
-        Returns the velocities (6 k,) of the ground at the surfaces, in their own axes, with which
-        it gets to ``time + dt``.  ``data`` holds the joints' placements.
+        Returns the velocities (6 k,) of the ground, which has a ``twist`` at the world's origin, at
+        the surfaces and in their own axes.  ``data`` holds the joints' placements.
         """
-        pose, twist = ground.pose(time), pin.Motion(ground.twist(time, dt))
         velocities = np.zeros((self.count, 6))
         for surface, velocity in zip(self._surfaces, velocities, strict=True):
-            if surface.name in ground.surfaces:
+            if surface.name in on_ground:
                 velocity[:] = surface.carry(self._data, pose, twist)
         return velocities.ravel()
 

@@ -48,6 +48,11 @@ class PlantWrapper:
         """Viscous friction of each joint (nj,), N m s/rad."""
         return self.plant.joint_damping
 
+    @property
+    def torque_range(self) -> Array:
+        """Least and largest torque of each joint (2, nj), N m."""
+        return self.plant.torque_range
+
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one surface."""
         self.plant.set_friction(surface, friction)
@@ -55,3 +60,11 @@ class PlantWrapper:
     def reset(self, q: Array, v: Array) -> None:
         """Start again at time zero from a state."""
         self.plant.reset(q, v)
+
+    def remember(self) -> bool:
+        """Keep the state for ``go_back``; False if the engine cannot."""
+        return self.plant.remember()
+
+    def go_back(self) -> None:
+        """Be again where ``remember`` was called."""
+        self.plant.go_back()

@@ -149,7 +149,7 @@ def test_metric_that_is_no_number_of_a_sweep_is_found_beforehand(
         tmp_path / "x.yaml", {"experiment": EXPERIMENT, "axes": axes, "metric": metric}
     )
     assert f"the metric '{metric}' is no number in the table" in told
-    assert "peak_torque_Nm" in told
+    assert "valid: ankle_limit_fraction, " in told
 
 
 def test_metrics_that_are_no_numbers_of_a_tuning_are_found_beforehand(tmp_path: Path) -> None:

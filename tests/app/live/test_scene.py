@@ -17,6 +17,7 @@ from balance.app.live.server import open_server
 from balance.app.live.status_window import status_html
 from balance.app.live.surroundings import DARK
 from balance.experiment import Experiment
+from balance.simulation.pendulum import swings
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,22 @@ def test_the_push_is_an_arrow_that_ends_at_the_body(scene: Scene, shown: balance
     scene.draw(shown, 10)  # before it
     assert not arrow.visible  # type: ignore[attr-defined]
     assert now.time == pytest.approx(0.06)
+
+
+def test_the_pendulum_swings_in_touches_the_body_at_the_hit_and_leaves(
+    scene: Scene, shown: balance.Recording
+) -> None:
+    """Drawn where the pose function has it; a jump to after the hit finds it, too."""
+    (expected,) = swings(shown.robot, shown.pushes, shown.time, shown.q)
+    ball, ropes = node(scene, "/overlay/Pendulum/ball"), node(scene, "/overlay/Pendulum/ropes")
+    for row in (150, 0, 40, 49, 55, 150):
+        now = scene.draw(shown, row)
+        place = expected.ball(now.time)
+        np.testing.assert_allclose(ball.position, place, atol=2e-3)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(ropes.points[:, 1], [place] * 2, atol=2e-3)  # type: ignore[attr-defined]
+        assert ball.visible and ropes.visible  # type: ignore[attr-defined]
+    assert ball.scale == pytest.approx(expected.radius)  # type: ignore[attr-defined]
+    assert expected.radius == pytest.approx(0.0534, abs=1e-4)  # m, 5 kg of steel
 
 
 @pytest.mark.parametrize("name", sorted(LAYERS))

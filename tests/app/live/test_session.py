@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import balance
-from balance.app.live.session import AFTER_FALL_S, Session, repeatable
+from balance.app.live.session import Session, repeatable
 from balance.config import ExperimentConfig, GainsConfig
 from balance.config.sections import push_config
+from balance.experiment import LYING_S
 from balance.recordings.log import Log
 from balance.recordings.results import config_text
 from balance.recordings.verdict import HOLD_S
@@ -76,7 +77,7 @@ def test_what_is_under_way_at_the_end_is_let_run_out_and_can_be_judged() -> None
     advanced(session, log, 10)
     config = repeatable(session.config, log.rows)
     assert config.duration_s == pytest.approx(0.02 + 0.05 + HOLD_S + 0.001)
-    assert config.stop_after_fall_s == AFTER_FALL_S
+    assert config.stop_after_fall_s == LYING_S
 
 
 def test_what_begins_after_the_end_is_left_out() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
+from plant_steps import step_velocity
 
 from balance.config import ExperimentConfig, PlantConfig
 from balance.control import make_controller
@@ -35,9 +36,9 @@ def balanced_run(
 
 
 def corner_motion(plant: PinocchioPlant, q: Array) -> tuple[Array, Array]:
-    """Corner heights (k, 4) at ``q``, and velocities (k, 4, 3) after the step, in world axes."""
+    """Corner heights (k, 4) at ``q``, and velocities (k, 4, 3) in the step, in world axes."""
     model, data = plant.model, plant.model.createData()
-    pin.forwardKinematics(model, data, q, plant.v)
+    pin.forwardKinematics(model, data, q, step_velocity(plant, plant.robot, q))
     pin.updateFramePlacements(model, data)
     heights, velocities = [], []
     for sole in plant.robot.soles:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import blocks
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -132,6 +133,7 @@ def test_every_step_obeys_the_equations_of_motion(
             X_JS = frame.placement * sole.placement
             J = pin.getFrameJacobian(model, data, frame.parentJoint, X_JS, pin.LOCAL)
             given += J.T @ wrench
+        given += blocks.of_touches(robot, data, plant.touches)
         # MuJoCo lets a force act half-way between the corner and the plane that it is below of.
         depth = max(-(corner_heights(robot, data).min()), 0.0)
         arm_error = 0.5 * depth * np.linalg.norm(plant.contact_wrenches[:, :3], axis=1).sum()
@@ -139,6 +141,48 @@ def test_every_step_obeys_the_equations_of_motion(
         np.testing.assert_allclose(given, required, rtol=0, atol=allowed)
         touched.add(tuple(plant.contact_wrenches[:, 2] > 0.0))
     assert contact == "welded" or len(touched) >= 3, "soles must open and close"
+
+
+def test_momentum_in_flight_drifts_by_the_order_of_the_step(toro: Robot, tmp_path: Path) -> None:
+    """Linear momentum is exact for one body, and all else to first order in the step.
+
+    A box that turns at 7 rad/s, and a robot whose joints all move at up to 10 rad/s.
+    """
+    box = blocks.block(tmp_path, (0.3, 0.2, 0.1))
+    wild = np.random.default_rng(1).uniform(-1.0, 1.0, toro.model.nv)
+    wild[6:] *= 10.0
+    drifts = {}
+    for robot, v in ((box, np.array([1.0, 2.0, 0.5, 5.0, 3.0, -4.0])), (toro, wild)):
+        for step_s in (1e-3, 5e-4):
+            drifts[robot.name, step_s] = momentum_drift(robot, v, step_s)
+    linear, angular = drifts["solid", 1e-3]
+    assert linear < 1e-12
+    assert 1e-3 < angular < 1e-2
+    assert drifts["solid", 5e-4][1] == pytest.approx(0.5 * angular, rel=0.05)
+    coarse, fine = np.array(drifts["toro", 1e-3]), np.array(drifts["toro", 5e-4])
+    assert ((coarse > 0.001) & (coarse < 0.3)).all(), coarse
+    np.testing.assert_allclose(fine / coarse, 0.5, atol=0.1)
+
+
+def momentum_drift(robot: Robot, v: Array, step_s: float) -> tuple[float, float]:
+    """How far linear and angular momentum about the CoM get from their start in 0.5 s, relative."""
+    model = robot.model.copy()
+    model.gravity = pin.Motion.Zero()
+    model.lowerPositionLimit = np.full(model.nq, -np.inf)
+    model.upperPositionLimit = np.full(model.nq, np.inf)
+    floating, data = dataclasses.replace(robot, model=model), model.createData()
+    plant = MujocoPlant(PlantConfig(step_s=step_s, collisions="none"), floating)
+    q = robot.q_nominal.copy()
+    q[2] += 3.0
+    plant.reset(q, v)
+    momenta = []
+    for _ in range(round(0.5 / step_s)):
+        momenta.append(np.array(pin.computeCentroidalMomentum(model, data, plant.q, plant.v)))
+        plant.step(np.zeros(model.nv - 6))
+    changes = (np.array(momenta) - momenta[0]).reshape(-1, 2, 3)
+    sizes = np.linalg.norm(momenta[0].reshape(2, 3), axis=1)
+    linear, angular = np.linalg.norm(changes, axis=2).max(axis=0) / sizes
+    return float(linear), float(angular)
 
 
 @pytest.mark.parametrize("contact", CONTACTS)
@@ -199,7 +243,7 @@ def test_surface_feels_its_own_plane_only(toro: Robot) -> None:
         for sole, plane in zip(toro.soles, (slope, abyss), strict=True)
     )
     robot = dataclasses.replace(toro, soles=(left, right))
-    plant = MujocoPlant(PlantConfig(friction=1e-4), robot)
+    plant = MujocoPlant(PlantConfig(friction=1e-4, collisions="none"), robot)
     normals = []
     for _ in range(150):
         q = plant.q

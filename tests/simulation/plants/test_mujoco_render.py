@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from balance.config import ENGINES, PlantConfig
+from balance.config import ENGINES, PlantConfig, load_config
 from balance.errors import FileError, MissingExtraError
 from balance.robots import Robot
+from balance.simulation.pendulum import swings
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.render import check_encoder, render_recording
-from balance.simulation.pushes import Push
+from balance.simulation.pushes import Push, make_pushes
 
 pytest.importorskip("mujoco")
 ffmpeg = pytest.importorskip("imageio_ffmpeg")
@@ -38,6 +39,7 @@ class ShortRecording:
     pushes: tuple[Push, ...]
     time: Array
     q: Array
+    touches: Array
 
 
 @pytest.fixture
@@ -61,7 +63,8 @@ def test_film_shows_the_whole_recording(
     monkeypatch.setattr("balance.simulation.plants.render.WIDTH", SMALL[0])
     monkeypatch.setattr("balance.simulation.plants.render.HEIGHT", SMALL[1])
     time = np.arange(0.0, 0.2, 1e-3)
-    recording = ShortRecording(toro, (push(toro),), time, np.tile(toro.q_nominal, (200, 1)))
+    still = np.tile(toro.q_nominal, (200, 1))
+    recording = ShortRecording(toro, (push(toro),), time, still, np.zeros((200, 6, 9)))
     path = tmp_path / f"film{suffix}"
     render_recording(recording, path)
     frames, seconds = ffmpeg.count_frames_and_secs(str(path))
@@ -77,7 +80,7 @@ def test_image_shows_the_robot_where_it_is_and_the_push(toro: Robot, can_draw: N
         before = film.image(0.0, q).astype(int)
         again = film.image(0.0, q).astype(int)
         pushed = film.image(0.055, q).astype(int)
-        q[0] += 100.0
+        q[2] += 100.0
         empty = film.image(0.0, q).astype(int)
     assert np.abs(before - again).max() <= ROUNDING
     red = np.subtract(pushed, before)[..., 0] - np.subtract(pushed, before)[..., 1]
@@ -86,6 +89,35 @@ def test_image_shows_the_robot_where_it_is_and_the_push(toro: Robot, can_draw: N
     rows, columns = np.nonzero(changed)
     assert 0.05 < changed.mean() < 0.5
     assert np.ptp(rows) > np.ptp(columns), "the robot stands upright"
+
+
+def test_image_follows_a_robot_and_shows_what_it_touches(toro: Robot, can_draw: None) -> None:
+    away, touch = toro.q_nominal.copy(), np.zeros((1, 2, 3))
+    away[:2] += 1.0
+    with Film(toro, (), *SMALL) as film:
+        here, there = (film.image(0.0, q).astype(int) for q in (toro.q_nominal, away))
+        touch[0] = [1.3, 1.0, 0.5], [0.0, 0.0, 500.0]
+        touching = film.image(0.0, away, touch).astype(int)
+    dark = [np.flatnonzero((image < 90).all(axis=2).any(axis=0)) for image in (here, there)]
+    assert abs(dark[0].mean() - dark[1].mean()) < 0.2 * SMALL[0], "it stays near the middle"
+    red, green, _ = np.moveaxis(touching - there, 2, 0)
+    assert (red - green > 30).any(), "the force is an arrow of purple"
+
+
+def test_image_shows_the_pendulum_coming_nearer_and_gone_in_the_end(
+    toro: Robot, can_draw: None
+) -> None:
+    """As an orange ball, which comes from the left of the image: the robot's right."""
+    q, pushes = toro.q_nominal, make_pushes(load_config("toro_push"), toro)
+    balls = swings(toro, pushes, np.zeros(1), q[None])
+    with Film(toro, (), *SMALL, balls) as film:
+        images = [film.image(time, q).astype(int) for time in (0.1, 0.35, 5.0)]
+    columns = []
+    for image in images:
+        orange = (image[..., 0] > image[..., 2] + 80) & (image[..., 1] > image[..., 2] + 30)
+        columns.append(np.nonzero(orange)[1])
+    assert len(columns[0]) > 5 and len(columns[1]) > 5 and len(columns[2]) == 0
+    assert columns[0].mean() + 5 < columns[1].mean() < 0.5 * SMALL[0]
 
 
 def test_robot_without_readable_meshes_is_drawn_as_boxes(

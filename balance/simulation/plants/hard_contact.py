@@ -1,0 +1,140 @@
+"""Unilateral contact with Coulomb friction, without any give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
+
+from balance.config import PlantConfig
+from balance.robots import Robot
+from balance.robots.contact_rows import ContactRows
+from balance.simulation.plants.body_impulses import RECOVERY_SPEED, BodyImpulses
+from balance.simulation.plants.body_points import BodyPoints
+from balance.simulation.plants.surface import Surfaces, most_corners, sticking_rows
+
+Array = NDArray[np.float64]
+
+FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane is left alone
+FLAT_M = 1e-6  # surfaces whose corners are nearer to their planes, all in all, lie flat on them
+FLAT_FRICTION = 0.999  # share of the friction that is sure to hold at the tilt FLAT_M allows
+
+
+class HardContact:
+    """Unilateral contact with Coulomb friction.
+
+    If all surfaces lie flat and stick, what they hold of their velocities is known and one small
+    linear solve gives the impulses exactly; that is the case in nearly every step of a standing
+    robot.  Otherwise Pinocchio's contact solvers find the impulses of the corners.
+    """
+
+    def __init__(self, robot: Robot, config: PlantConfig) -> None:
+        self._robot = robot
+        self._most = most_corners(robot)
+        self._held = ContactRows(robot.soles)
+        self._friction = np.full(self._most * len(robot.soles), config.friction)
+        self._bodies = BodyImpulses(robot.model, config)
+        self._solver = self._bodies.solver
+        self._sticking = sticking_rows(robot, FLAT_FRICTION * self._friction[:: self._most])
+        self.forget()
+
+    def set_friction(self, surface: int, friction: float) -> None:
+        self._friction[self._most * surface : self._most * (surface + 1)] = friction
+        self._sticking = sticking_rows(self._robot, FLAT_FRICTION * self._friction[:: self._most])
+
+    def forget(self) -> None:
+        self._corners: Array | None = None
+        self._stuck: tuple[Array, Array, Array] | None = None
+        self._bodies.last = {}
+
+    def memory(self) -> tuple[Any, ...]:
+        return self._corners, self._stuck, self._bodies.last
+
+    def recall(self, memory: tuple[Any, ...]) -> None:
+        self._corners, self._stuck, self._bodies.last = memory
+
+    @property
+    def residual(self) -> float:
+        if self._stuck is None:
+            return self._solver.complementarity
+        W, impulses, change = self._stuck
+        return float(np.abs(W.dot(impulses) - change).max() * np.abs(impulses).max())
+
+    def impulses(
+        self, W: Array, free: Array, surfaces: Surfaces, dt: float, near: BodyPoints | None = None
+    ) -> Array:
+        gaps = surfaces.gaps.ravel()
+        touching = gaps if surfaces.present is None else gaps[surfaces.present]
+        if touching.dot(touching) < FLAT_M**2:
+            found = self._stick(W, free, surfaces, gaps, dt, near)
+            if found is not None:
+                return found
+        return self._slide(W, free, surfaces, gaps, dt, near)
+
+    def _stick(
+        self,
+        W: Array,
+        free: Array,
+        surfaces: Surfaces,
+        gaps: Array,
+        dt: float,
+        near: BodyPoints | None,
+    ) -> Array | None:
+        """Impulses if all surfaces lie flat and none slides or tips; None if one must."""
+        held, soles, own = self._held, 6 * surfaces.count, None
+        change = surfaces.closing_velocity(gaps / dt) - free[:soles]
+        if held.all_held:
+            W_held = W[:soles, :soles]
+        else:
+            change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
+        if near is None:
+            _, impulses, failed = dposv(W_held, change)
+        else:
+            g = self._bodies.approach(free[soles:], near, dt)
+            W_hb, W_bb = W[held.entries, soles:], W[soles:, soles:]
+            impulses, own, failed = self._bodies.beside_held(W_held, change, W_hb, W_bb, g, near)
+            change = change - W_hb.dot(own)
+        margins = self._sticking.dot(impulses)
+        if failed or margins[margins.argmin()] < 0.0:
+            return None
+        self._stuck = W_held, impulses, change
+        wrenches = held.each(impulses).ravel()
+        return wrenches if own is None else np.concatenate([wrenches, own])
+
+    def _slide(
+        self,
+        W: Array,
+        free: Array,
+        surfaces: Surfaces,
+        gaps: Array,
+        dt: float,
+        near: BodyPoints | None,
+    ) -> Array:
+        """Impulses by a solver for the corners that may touch, whether they stick or not."""
+        guess = self._guess(surfaces)
+        self._stuck, self._corners = None, np.zeros_like(guess)
+        close = np.flatnonzero(gaps < FASTEST_CORNER * dt)
+        if close.size == 0 and near is None:
+            self._solver.complementarity = 0.0
+            return np.zeros_like(free)
+        soles, corners = 6 * surfaces.count, 3 * close.size
+        B = surfaces.corner_map(close)
+        g = B.dot(free[:soles])
+        # A corner may close its gap within the step, and leaves a penetration slowly.
+        g[2::3] += np.maximum(gaps[close] / dt, -RECOVERY_SPEED)
+        guess, friction = guess[close].ravel(), self._friction[close]
+        if near is None:
+            found = self._solver.solve(B.dot(W).dot(B.T), g, guess, friction)
+        else:
+            g = np.concatenate([g, self._bodies.approach(free[soles:], near, dt)])
+            found = self._bodies.solve(self._bodies.joined(W, B), g, near, guess, friction)
+        self._corners[close] = found[:corners].reshape(-1, 3)
+        return np.concatenate([found[:corners].dot(B), found[corners:]])
+
+    def _guess(self, surfaces: Surfaces) -> Array:
+        """Impulses of the corners (m k, 3) in the last step."""
+        if self._stuck is not None:
+            return surfaces.share(self._held.each(self._stuck[1]).ravel())
+        return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
