@@ -37,8 +37,12 @@ class FloorWatch:
 
     def near(self, placements: Array) -> tuple[Array, Array, Numbers]:
         """Points (n, 3) near the floor, their heights above it, and the numbers of their shapes."""
-        if self._clear is not None and (np.abs(placements - self._clear) < self._allowed).all():
-            return NOTHING
+        if self._clear is not None:
+            moved = np.subtract(placements, self._clear, out=self._moved)
+            np.abs(moved, out=moved)
+            within = np.less(moved, self._allowed, out=self._within).ravel()
+            if within[within.argmin()]:  # all of them
+                return NOTHING
         points, heights, numbers = self.points.near(placements, self.floor, MARGIN_M)
         low = (heights < self._margins.take(numbers)).nonzero()[0]
         if len(low):
@@ -60,3 +64,4 @@ class FloorWatch:
         self._allowed = np.repeat((room / 12.0)[:, None, None], 4, axis=1)
         self._allowed[:, :3] /= self._levers[:, None, None]
         self._clear = placements.copy()
+        self._moved, self._within = np.empty_like(self._clear), np.empty(self._clear.shape, bool)

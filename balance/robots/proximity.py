@@ -113,8 +113,10 @@ class Proximity:
             return []
         if self._anchor is not None:
             moved = np.abs(q - self._anchor)
-            if self._apart and (self._bound @ moved).max() < 1.0:
-                return []
+            if self._apart:
+                used = self._bound.dot(moved)
+                if used[used.argmax()] < 1.0:
+                    return []
             doubtful = (self._gaps - self._ways(moved) < MARGIN_M).nonzero()[0]
             if len(doubtful) <= self._close + MOST_DOUBTFUL:
                 self._place(data)

@@ -50,8 +50,9 @@ def _fits(what: str, times: dict[int, dict[str, float]]) -> Iterator[Figure]:
 
 def _times(robot: Robot, states: int, rounds: int) -> dict[str, float]:
     """Medians in us at states near the nominal one."""
-    # Arms that reach for planes in the air may have to pull, which only welds can.
-    config = load_config("toro_push", {"plant.contact": "welded"})
+    # Arms that reach for planes in the air may have to pull, which only welds can; those that are
+    # generated have no shapes.
+    config = load_config("toro_push", {"plant.contact": "welded", "plant.collisions": "none"})
     law, plant = MomentumController(config, robot), PinocchioPlant(config.plant, robot)
     rng, nv = np.random.default_rng(0), robot.model.nv
     v = list(0.01 * rng.standard_normal((states, nv)))

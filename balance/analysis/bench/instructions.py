@@ -17,16 +17,12 @@ STEPS = (200, 1200)  # the difference of two runs leaves out imports and set-up
 _WORK = """
 import sys
 import numpy as np
-from balance.analysis.bench.states import PushedStates
+from balance.analysis.bench.states import PlantSteps, PushedStates
 from balance.analysis.bench.floors import ControlFloor, PlantFloor
-from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 what, steps = sys.argv[1], int(sys.argv[2])
 states = PushedStates(100)
 control, law = ControlFloor(states.robot, states.programs), states.controller("momentum")
-plant, floor = PinocchioPlant(states.config.plant, states.robot), PlantFloor(states.robot)
-def plant_step(i):
-    plant.q, plant.v = states.q[i], states.v[i]
-    plant.step(states.torques[i])
+plant_step, floor = PlantSteps(states), PlantFloor(states.robot)
 work = {
     "control floor": lambda i: control(i, states.q[i], states.v[i]),
     "momentum step": states.step_of(law),

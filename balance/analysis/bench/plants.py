@@ -11,30 +11,24 @@ from threadpoolctl import threadpool_limits
 
 from balance.analysis.bench.floors import PlantFloor
 from balance.analysis.bench.report import Figure
-from balance.analysis.bench.states import EXPERIMENT, PushedStates
+from balance.analysis.bench.states import EXPERIMENT, PlantSteps, PushedStates
 from balance.analysis.bench.timing import time_calls
 from balance.config import load_config
 from balance.errors import MissingExtraError
 from balance.experiment import Experiment, no_garbage_collection
 from balance.simulation.plants import make_plant
-from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 
 REAL_TIME = {"pinocchio": 5.0, "mujoco": 7.0}
 
 
 def plant_figures(states: PushedStates, rounds: int) -> Iterator[Figure]:
     """A step of each plant against its floor."""
-    plant, floor = PinocchioPlant(states.config.plant, states.robot), PlantFloor(states.robot)
-
-    def step(i: int) -> None:
-        plant.q, plant.v = states.q[i], states.v[i]
-        plant.step(states.torques[i])
-
+    step, floor = PlantSteps(states), PlantFloor(states.robot)
     residuals = []
     with threadpool_limits(1):
         for i in range(len(states)):
             step(i)
-            residuals.append(plant.contact_residual)
+            residuals.append(step.plant.contact_residual)
         times = time_calls(
             {"floor": lambda i: floor(states.q[i], states.v[i]), "step": step}, len(states), rounds
         )

@@ -15,6 +15,7 @@ from balance.control.parts.wrench_law import WrenchLaw
 from balance.control.qp import QuadraticProgram
 from balance.control.whole_body_qp import WholeBodyController
 from balance.experiment import Experiment
+from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 
 Array = NDArray[np.float64]
 
@@ -57,3 +58,27 @@ class PushedStates:
     def step_of(self, controller: Controller) -> Call:
         """Control step at a state."""
         return lambda i: controller.step(self.q[i], self.v[i], self.time[i])
+
+
+class PlantSteps:
+    """Steps of the Pinocchio plant one after the other, as in a run, from a state of the push on.
+
+    A plant keeps from step to step what it need not compute again; states that jump would time
+    that.
+    """
+
+    def __init__(self, states: PushedStates) -> None:
+        self.plant = PinocchioPlant(states.config.plant, states.robot)
+        self._start = states.q[len(states) // 4], states.v[len(states) // 4]
+        law, self._torques = states.controller("momentum"), []
+        self.plant.reset(*self._start)
+        for _ in range(len(states)):
+            q, v, time = self.plant.q, self.plant.v, self.plant.time
+            self._torques.append(law.step(q, v, time).torques.copy())
+            self.plant.step(self._torques[-1])
+
+    def __call__(self, i: int) -> None:
+        """Step number ``i``; number 0 starts again."""
+        if i == 0:
+            self.plant.reset(*self._start)
+        self.plant.step(self._torques[i])

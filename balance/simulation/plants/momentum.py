@@ -26,34 +26,43 @@ class Momentum:
     origin; its block [0:3, 3:6] is -m [c]x, with c the CoM in these axes.
     """
 
-    def __init__(self, model: pin.Model, data: pin.Data) -> None:
+    def __init__(self, model: pin.Model, data: pin.Data, dt: float) -> None:
+        """``dt`` is the length of a step, s."""
         self._model, self._data = model, data
         self._mass = float(pin.computeTotalMass(model))
-        self._weight = self._mass * np.array(model.gravity.linear)
+        self._gravity = np.zeros((2, 3))
+        self._gravity[0] = dt * self._mass * np.array(model.gravity.linear)
         # Views of Pinocchio's memory.
         self._to_base = joint_placements(data)[1, :3]
         M = data.M
         self._base, self._joints, self._lever = M[:6, :6], M[:6, 6:], M[:3, 3:6]
         self.value = np.zeros((2, 3))
         """p (N s) and L about the CoM (N m s), in world axes."""
-        self._gained = np.zeros((2, 3))
+        self._given, self._arm = np.zeros((2, 3)), np.zeros(3)
 
     def take(self, q: Array, v: Array) -> None:
         """Begin with the momentum of a state."""
         momentum = pin.computeCentroidalMomentum(self._model, self._data, q, v)
         self.value = np.array([momentum.linear, momentum.angular])
 
-    def add(self, impulse: Array, dt: float) -> None:
+    def add(self, impulse: Array) -> None:
         """Add gravity's impulse and another one (6,), in the base's axes and about its origin."""
-        gained = self._gained
-        gained.ravel()[:] = impulse
-        gained[1] -= impulse[:3].dot(self._lever) / self._mass  # tau - c x f, about the CoM
-        self.value = self.value + gained.dot(self._to_base)
-        self.value[0] += dt * self._weight
+        given, arm = self._given, self._arm
+        given.ravel()[:] = impulse
+        np.dot(given[0], self._lever, out=arm)
+        arm /= self._mass
+        given[1] -= arm  # tau - c x f, about the CoM
+        gained = given.dot(self._to_base)
+        gained += self._gravity
+        gained += self.value
+        self.value = gained
 
     def base_velocity(self, joint_velocities: Array) -> Array:
         """Velocity (6,) of the base with which the robot has this momentum where it is now."""
-        own = self.value.dot(self._to_base.T)
-        own[1] += own[0].dot(self._lever) / self._mass  # L + c x p, about the base's origin
-        right = own.ravel() - self._joints.dot(joint_velocities)
+        own, arm = self.value.dot(self._to_base.T), self._arm
+        np.dot(own[0], self._lever, out=arm)
+        arm /= self._mass
+        own[1] += arm  # L + c x p, about the base's origin
+        right = own.ravel()
+        right -= self._joints.dot(joint_velocities)
         return np.asarray(dposv(self._base, right)[1])

@@ -64,7 +64,7 @@ class PinocchioPlant:
         self._joint_drive = self._contacts.drive[6:]
         # Views of Pinocchio's memory.
         self._M, self._bias = self.data.M, self.data.nle
-        self._momentum = Momentum(self.model, self.data)
+        self._momentum = Momentum(self.model, self.data, self.dt)
         self._last: tuple[Array | None, Array | None] = (None, None)  # state after the last step
         self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
         self.contact_wrenches = self._contacts.wrenches
@@ -121,19 +121,19 @@ class PinocchioPlant:
             inertia += dt * stops.damping
             drive -= stops.force
         drive *= -dt
-        outer = np.zeros(6)
-        for impulse in impulses:
-            push = self._generalised(impulse)
+        pushes = [self._generalised(impulse) for impulse in impulses]
+        for push in pushes:
             drive += push
-            outer += push[:6]
 
         factor, failed = dpotrf(self._M)
         if failed:
             raise FloatingPointError("the mass matrix is not positive definite")
         self._contacts.carry(self.time, dt)
         self.v = self._contacts.resolve(factor, q, v, dt)
-        outer += self._contacts.on_base
-        self._momentum.add(outer, dt)
+        outer = self._contacts.on_base
+        for push in pushes:
+            outer += push[:6]
+        self._momentum.add(outer)
         self.q = pin.integrate(model, q, dt * self.v)
         # In the world convention crba leaves the joints' placements and Jacobians as well.
         pin.crba(model, data, self.q, pin.Convention.WORLD)
