@@ -23,6 +23,7 @@ from balance.recordings.reference import published
 from balance.recordings.summary import columns_shown, flatten
 from balance.robots import load_robot, robot_files
 from balance.robots.contacts import ContactSurface
+from balance.robots.shapes import shapes_in_words
 
 SHOWN_PUSHES = 4
 PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
@@ -122,6 +123,7 @@ def robot_table(folders: Sequence[Path]) -> Table:
             table.add_column(escape(name))
         else:
             table.add_column(escape(name), justify="right")
+    table.add_column("bodies")
     table.add_column("description")
     for name, path in sorted(robot_files(folders).items()):
         try:
@@ -134,10 +136,11 @@ def robot_table(folders: Sequence[Path]) -> Table:
                 f"{robot.height():.2f}",
                 f"{robot.com()[2]:.3f}",
                 f"{len(robot.soles)} of {', '.join(sorted(soles))}",
+                shapes_in_words(robot),
                 robot.description,
             )
         except BalanceError as error:
-            table.add_row(name, *[""] * 5, escape(str(error)), style="red")
+            table.add_row(name, *[""] * 6, escape(str(error)), style="red")
     return table
 
 

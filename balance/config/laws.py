@@ -9,7 +9,14 @@ from pydantic import Field, field_validator, model_validator
 
 from balance.config.dotted_keys import set_key
 from balance.config.schema import Strict
-from balance.config.values import Gain, NonNegative, Positive, PositiveVector3, Vector3
+from balance.config.values import (
+    Gain,
+    NonNegative,
+    Positive,
+    PositiveVector3,
+    Vector3,
+    check_one_after_the_other,
+)
 
 
 class BuildConfig(Strict):
@@ -165,13 +172,7 @@ class LawConfig(Strict):
     @field_validator("setpoints")
     @classmethod
     def _one_after_the_other(cls, moves: tuple[SetpointConfig, ...]) -> tuple[SetpointConfig, ...]:
-        in_time = sorted(moves, key=lambda move: move.time_s)
-        for first, second in pairwise(in_time):
-            if second.time_s < first.time_s + first.duration_s:
-                raise ValueError(
-                    f"the move at time_s = {second.time_s} begins before the one at "
-                    f"{first.time_s} has ended, at {first.time_s + first.duration_s:g} s"
-                )
+        check_one_after_the_other(moves)
         return moves
 
     @field_validator("gain_changes")

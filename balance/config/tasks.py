@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Collection, Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
 
 from balance.config.schema import Strict
-from balance.config.values import Positive
+from balance.config.values import (
+    Direction,
+    NonNegative,
+    Positive,
+    Vector3,
+    check_one_after_the_other,
+)
 from balance.errors import known_names
 
 MOTION_TASKS: dict[str, str] = {
@@ -15,7 +23,9 @@ MOTION_TASKS: dict[str, str] = {
     "momentum": "the centroidal momentum changes as Garofalo2015 (38) asks, by all four gains",
     "posture": "the joints that bear no contact keep their angle, by the impedance",
 }
+WANTED_FORCES = "wanted_forces"
 FORCE_TASKS: dict[str, str] = {
+    WANTED_FORCES: "contacts press with the forces given under that key",
     "forces": "the contacts share the load evenly",
     "torques": "the joint torques are small",
 }
@@ -27,22 +37,89 @@ CONSTRAINTS: dict[str, str] = {
 }
 
 
+class CircleConfig(Strict):
+    """A way around ``centre_m``, an offset from the nominal place, about an axis along ``normal``.
+
+    The frame goes around from where it is, anticlockwise about the normal if ``turns`` is positive.
+    """
+
+    centre_m: Vector3
+    normal: Direction
+    turns: float = 1.0
+
+
+class FrameMoveConfig(Strict):
+    """A smooth move of a frame's target from rest to rest, in world axes.
+
+    ``to_m`` is where it ends, as an offset from its nominal place, or ``circle`` a way around;
+    ``rpy_rad`` turns it, as an offset from its nominal orientation.
+    """
+
+    time_s: NonNegative
+    duration_s: Positive
+    to_m: Vector3 | None = None
+    circle: CircleConfig | None = None
+    rpy_rad: Vector3 | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.to_m is not None and self.circle is not None:
+            raise ValueError("a move has to_m or circle, not both")
+        if self.to_m is None and self.circle is None and self.rpy_rad is None:
+            raise ValueError("a move goes nowhere; give to_m, circle or rpy_rad")
+        return self
+
+
 class FrameTaskConfig(Strict):
     """Holds a frame of the robot, such as a hand or the torso, where the nominal posture has it.
 
-    Its frequency and damping ratio are those of the joint impedance if they are not given.
+    With ``path`` its target moves from there.  Its frequency and damping ratio are those of the
+    joint impedance if they are not given.
     """
 
     frame: str
     hold: Literal["position", "orientation", "pose"] = "pose"
     frequency_hz: Positive | None = None
     damping_ratio: Positive | None = None
+    path: tuple[FrameMoveConfig, ...] = ()
+
+    @model_validator(mode="after")
+    def _path_is_held(self) -> Self:
+        check_one_after_the_other(self.path)
+        for move in self.path:
+            if self.hold == "position" and move.rpy_rad is not None:
+                raise ValueError("rpy_rad turns a frame of which only the position is held")
+            if self.hold == "orientation" and (move.to_m or move.circle):
+                raise ValueError("a path moves a frame of which only the orientation is held")
+        return self
 
 
-def check_weights(tasks: Iterable[str], frames: Iterable[str]) -> None:
-    """Raise a ValueError if ``tasks`` names one that is neither built in nor one of ``frames``."""
+class WantedForceConfig(Strict):
+    """Force with which a contact presses on what it touches; N, in the axes of the contact.
+
+    ``normal_N`` into the plane, ``along_N`` along x and y of the surface; what is left out is free.
+    """
+
+    normal_N: Annotated[float, Field(ge=0)] | None = None
+    along_N: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.normal_N is None and self.along_N is None:
+            raise ValueError("a wanted force needs normal_N, along_N or both")
+        return self
+
+
+def check_weights(tasks: Collection[str], frames: Iterable[str], forces: Iterable[str]) -> None:
+    """Raise a ValueError if ``tasks`` names one that is neither built in nor one of ``frames``.
+
+    ``forces`` are the contacts that press with a wanted force.
+    """
     _check_frame_names(frames)
-    valid = [*MOTION_TASKS, *frames]
+    _check_forces(WANTED_FORCES in tasks, forces, "tasks")
+    valid = [*MOTION_TASKS, WANTED_FORCES, *frames]
+    if not set(tasks) - {WANTED_FORCES}:
+        raise ValueError("'tasks' has no task for the robot's motion; name one, such as 'com'")
     for name in tasks:
         if name not in valid:
             raise ValueError(
@@ -51,7 +128,9 @@ def check_weights(tasks: Iterable[str], frames: Iterable[str]) -> None:
             )
 
 
-def check_priorities(priorities: Iterable[Iterable[str]], frames: Iterable[str]) -> None:
+def check_priorities(
+    priorities: Iterable[Iterable[str]], frames: Iterable[str], forces: Iterable[str]
+) -> None:
     """Raise a ValueError if ``priorities`` are contradictory.
 
     The first priority holds what a real robot cannot trade: its dynamics and its limits.
@@ -82,6 +161,7 @@ def check_priorities(priorities: Iterable[Iterable[str]], frames: Iterable[str])
             )
     if "contacts" not in seen:
         raise ValueError("'contacts' has no priority; name it, best in priority 1")
+    _check_forces(WANTED_FORCES in seen, forces, "priorities")
     soft = [name for name in levels[0] if name not in CONSTRAINTS]
     if soft:
         raise ValueError(
@@ -93,3 +173,14 @@ def _check_frame_names(frames: Iterable[str]) -> None:
     for name in frames:
         if name in MOTION_TASKS or name in FORCE_TASKS or name in CONSTRAINTS:
             raise ValueError(f"'frames.{name}' has the name of a built-in task; choose another")
+
+
+def _check_forces(named: bool, forces: Iterable[str], where: str) -> None:
+    given = any(True for _ in forces)
+    if named and not given:
+        raise ValueError(
+            f"'{where}' names '{WANTED_FORCES}', but the key of that name says of no contact how "
+            "hard it is to press"
+        )
+    if given and not named:
+        raise ValueError(f"'{WANTED_FORCES}' is no task yet; name it in '{where}'")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,3 +50,23 @@ def _direction(value: Vector3) -> Vector3:
 
 
 Direction = Annotated[Vector3, AfterValidator(_direction)]
+
+
+class Move(Protocol):
+    """Something that takes place from ``time_s`` on, for ``duration_s``."""
+
+    @property
+    def time_s(self) -> float: ...
+    @property
+    def duration_s(self) -> float: ...
+
+
+def check_one_after_the_other(moves: Sequence[Move]) -> None:
+    """Raise a ValueError if one of ``moves`` begins before another has ended."""
+    in_time = sorted(moves, key=lambda move: move.time_s)
+    for first, second in pairwise(in_time):
+        if second.time_s < first.time_s + first.duration_s:
+            raise ValueError(
+                f"the move at time_s = {second.time_s} begins before the one at "
+                f"{first.time_s} has ended, at {first.time_s + first.duration_s:g} s"
+            )

@@ -9,11 +9,19 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.tasks import CONSTRAINTS, FORCE_TASKS, FrameTaskConfig, check_priorities
+from balance.config.tasks import (
+    CONSTRAINTS,
+    FORCE_TASKS,
+    WANTED_FORCES,
+    FrameTaskConfig,
+    WantedForceConfig,
+    check_priorities,
+)
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.priorities import Hierarchy, Level
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.wanted_forces import WantedForces
 from balance.control.parts.whole_body import BodyView
 from balance.control.qp import QPStatus
 from balance.robots import Robot
@@ -42,8 +50,8 @@ class HierarchicalController(TaskLaw):
     class Config(BalancingLawConfig):
         """``priorities`` names the tasks of each level, the highest first.
 
-        ``frames`` defines tasks that hold a frame; ``method`` solves a QP for each level, or
-        projects onto null spaces.
+        ``frames`` defines tasks that hold or move a frame, ``wanted_forces`` how hard contacts
+        press; ``method`` solves a QP for each level, or projects onto null spaces.
         """
 
         method: Literal["qp", "projection"] = "qp"
@@ -55,10 +63,11 @@ class HierarchicalController(TaskLaw):
             ("forces",),
         )
         frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
+        wanted_forces: dict[str, WantedForceConfig] = Field(default_factory=dict)
 
         @model_validator(mode="after")
         def _consistent_priorities(self) -> Self:
-            check_priorities(self.priorities, self.frames)
+            check_priorities(self.priorities, self.frames, self.wanted_forces)
             return self
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
@@ -72,6 +81,7 @@ class HierarchicalController(TaskLaw):
             if name not in CONSTRAINTS and name not in FORCE_TASKS
         ]
         super().__init__(law, robot, dict.fromkeys(motion, 1.0), law.frames, law.contact_damping)
+        self._wanted_forces = WantedForces(law.wanted_forces, robot)
         *parts, self._rest = self.tasks.slices
         self._parts = dict(zip(motion, parts, strict=True))
 
@@ -108,6 +118,8 @@ class HierarchicalController(TaskLaw):
         parts = {name: (B[part], c[part]) for name, part in self._parts.items()}
         parts["forces"] = (np.eye(free.n_x)[free.n_y :], np.zeros(free.n_z))
         parts["torques"] = (free.T, -free.tau_0)
+        if len(self._wanted_forces.rows):
+            parts[WANTED_FORCES] = self._wanted_forces.conditions(free)
         if not self.holds_contacts:
             J = np.zeros((len(equations.J), free.n_x))
             J[:, : free.n_y] = equations.J

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Literal, Self, final
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from pydantic import model_validator
 
-from balance.config import ExperimentConfig, WrenchLawConfig
+from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.gains import velocity_gains
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.support import SupportView
+from balance.control.parts.virtual_forces import VirtualForceConfig, VirtualForces
 from balance.control.parts.wrench_law import WrenchLaw
 from balance.robots import Robot
 
@@ -33,15 +35,46 @@ class VirtualModelController(WrenchLaw):
 
     with gains on velocities from :func:`velocity_gains`, and the torques are (3.120).
 
-    Differs: the contact forces come from the wrench QP, which keeps them in their cones, instead of
-    the pseudo-inverse (3.119); they are wrenches, since soles are surfaces, and act on the robot:
-    w_i = -F_ci.
+    and ``virtual_forces`` add any number of others at other points, (3.115): each its force and
+    moment to the wrench, and to the torques J_bvi^T F_vi, Jacobians relative to the base.
+
+    Differs: the contact forces come from the wrench QP, which keeps them in their cones, and shares
+    the load by what each contact can bear.  With ``contact_forces: pseudo_inverse`` they are the
+    least in the sense of (3.119) wherever those lie in the cones.  They are wrenches, since soles
+    are surfaces, and act on the robot: w_i = -F_ci.
     """
 
-    Config = WrenchLawConfig
+    class Config(WrenchLawConfig):
+        """``virtual_forces`` act beside the springs of ``gains`` on the base, or alone.
+
+        Alone without ``hold_base``; ``contact_forces`` says how contacts share the load.
+        """
+
+        virtual_forces: tuple[VirtualForceConfig, ...] = ()
+        hold_base: bool = True
+        contact_forces: Literal["even", "pseudo_inverse"] = "even"
+
+        @model_validator(mode="after")
+        def _held(self) -> Self:
+            if self.hold_base:
+                return self
+            if not any(force.stiffness for force in self.virtual_forces):
+                raise ValueError(
+                    "hold_base is false and no virtual_forces has a stiffness: nothing would hold "
+                    "the robot; give one, or leave hold_base out"
+                )
+            if self.setpoints:
+                raise ValueError(
+                    "setpoints move the springs of the base, which hold_base = false takes away; "
+                    "leave one of them out"
+                )
+            return self
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
-        super().__init__(config, robot)
+        law = section_of(config, self.Config)
+        super().__init__(config, robot, plain_share=law.contact_forces == "pseudo_inverse")
+        self._others = VirtualForces(law.virtual_forces, robot) if law.virtual_forces else None
+        self._holds_base = law.hold_base
         self.K_D_velocity, self.D_omega = velocity_gains(self.K_D, self.D, robot)
         R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self._feedback = Feedback(self.K_P, self.K_D_velocity, self.K_R, self.D_omega, np.zeros(3))
@@ -56,6 +89,14 @@ class VirtualModelController(WrenchLaw):
 
     def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
         """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""
+        wanted = self._base_wrench(here, desired) if self._holds_base else np.zeros(6)
+        if self._others is not None:
+            wanted += self._others.wrench(here)
+        wanted[:3] += self.support.weight
+        return wanted
+
+    def _base_wrench(self, here: SupportView, desired: Desired) -> Array:
+        """Springs and dampers of the base, at the CoM."""
         q = here.q
         np.dot(self._at_point, here.v[:6], out=self._base_rates)
         np.dot(self._in_base, here.R_WB.T, out=self._in_world)
@@ -65,13 +106,19 @@ class VirtualModelController(WrenchLaw):
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
         wanted[3:] += pin.skew(point - here.com).dot(wanted[:3])
-        wanted[:3] += self.support.weight
         return wanted
 
     def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
         """Gravity (6,): tau = -sum_i J_bgi^T F_gi - sum_i J_bci^T w_i (3.120).
 
-        The Jacobians are relative to the base.  That of P is zero, so the virtual force needs no
+        The Jacobians are relative to the base.  That of P is zero, so its virtual force needs no
         torque of its own, and gravity at all links is the weight at the CoM.
         """
         return self._gravity
+
+    def torques(self, here: SupportView, wrenches: Array, total: Array) -> Array:
+        """(3.120), less the dampers of contacts that bear little."""
+        torques = super().torques(here, wrenches, total)
+        if self._others is not None:
+            torques += self._others.joint_torques()
+        return torques

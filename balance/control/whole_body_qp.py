@@ -9,12 +9,18 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.tasks import FrameTaskConfig, check_weights
+from balance.config.tasks import (
+    WANTED_FORCES,
+    FrameTaskConfig,
+    WantedForceConfig,
+    check_weights,
+)
 from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.wanted_forces import WantedForces
 from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
@@ -26,11 +32,12 @@ Array = NDArray[np.float64]
 class WholeBodyController(TaskLaw):
     """Weighted tasks under the full equation of motion, Bouyarmane2012 (36) or (38):
 
-        minimise    sum_i w_i |J_i dv/dt + dJ_i/dt v - target_i|^2 + |z|^2
+        minimise    sum_i w_i |J_i dv/dt + dJ_i/dt v - target_i|^2 + w_f |f - f_wanted|^2 + |z|^2
         subject to  the equation of motion, contacts at rest, wrenches in their cones,
                     torques within their limits,
 
-    where |z|^2 is the small cost of contact forces that differ from the even share.
+    where |z|^2 is the small cost of contact forces that differ from the even share, and f are those
+    components of contact forces, if any, that ``wanted_forces`` asks for.
 
     Differs: the paper's unknowns are accelerations, torques and forces, with the equation of motion
     and the contacts as equality rows.  Here those rows are solved first, which leaves one unknown
@@ -40,25 +47,30 @@ class WholeBodyController(TaskLaw):
     """
 
     class Config(BalancingLawConfig):
-        """``tasks`` gives each task its weight; ``frames`` defines tasks that hold a frame.
+        """``tasks`` gives each task its weight.
 
-        ``form`` is that of the equation of motion: Pinocchio's, or with the base's quaternion as
-        coordinates.
+        ``frames`` defines tasks that hold or move a frame, ``wanted_forces`` how hard contacts
+        press.  ``form`` is that of the equation of motion: Pinocchio's, or with the base's
+        quaternion as coordinates.
         """
 
         form: Literal["plain", "quaternion"] = "plain"
         tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
         frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
+        wanted_forces: dict[str, WantedForceConfig] = Field(default_factory=dict)
 
         @model_validator(mode="after")
         def _known_tasks(self) -> Self:
-            check_weights(self.tasks, self.frames)
+            check_weights(self.tasks, self.frames, self.wanted_forces)
             return self
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
-        super().__init__(law, robot, law.tasks, law.frames, law.contact_damping)
+        motion = {name: weight for name, weight in law.tasks.items() if name != WANTED_FORCES}
+        super().__init__(law, robot, motion, law.frames, law.contact_damping)
         self.form = law.form
+        self._wanted_forces = WantedForces(law.wanted_forces, robot)
+        self._wanted_weight = law.qp.linear_weight * law.tasks.get(WANTED_FORCES, 0.0)
         # Small even against a task's smallest weight: no motion is given up for an even share.
         self._force_weight = law.qp.regularisation**2 * self.force_metric
 
@@ -73,17 +85,17 @@ class WholeBodyController(TaskLaw):
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
-        free, H_y, g_y = self._cost(here, desired)
-        x = np.zeros(free.n_x)
-        y = minimiser(H_y, g_y)
-        if y is None:
+        free, H, g = self._cost(here, desired)
+        chosen = minimiser(H, g)
+        if chosen is None:
             return None
-        x[: free.n_y] = y
+        x = np.zeros(free.n_x)
+        x[: len(chosen)] = chosen
         torques, wrenches = self._forces(free, x)
         margins = self.limits.margins(wrenches, torques)
         if margins[margins.argmin()] >= 0.0:
             return Answer(torques, wrenches, wrenches)
-        solution = self.solver.solve(self._limited(free, H_y, g_y))
+        solution = self.solver.solve(self._limited(free, H, g))
         if solution.status is not QPStatus.SOLVED:
             return None
         return Answer(*self._forces(free, solution.x), wrenches)
@@ -93,20 +105,38 @@ class WholeBodyController(TaskLaw):
         return self._limited(*self._cost(here, desired))
 
     def _cost(self, here: BodyView, desired: Desired) -> tuple[FreeMotion, Array, Array]:
-        """What is free to choose, and the cost 1/2 y^T H_y y - g_y^T y of its motion."""
+        """What is free to choose, and the cost 1/2 x^T H x - g^T x of it.
+
+        Where no forces are wanted z costs |z|^2 / 2 and nothing else, and H and g are those of the
+        motion y alone.
+        """
         equations, force_weight = self.formulation(here)
         free = FreeMotion(equations, force_weight)
         rows, values = self.tasks.evaluate(here, desired)
         B, c = free.on_accelerations(equations, rows, values)
-        return free, B.T.dot(B), c.dot(B)
+        H_y, g_y = B.T.dot(B), c.dot(B)
+        if not self._wanted_weight:
+            return free, H_y, g_y
+        H, g = _with_forces(free, H_y, g_y)
+        A, b = self._wanted_forces.conditions(free)
+        H += self._wanted_weight * A.T.dot(A)
+        g += self._wanted_weight * b.dot(A)
+        return free, H, g
 
-    def _limited(self, free: FreeMotion, H_y: Array, g_y: Array) -> QuadraticProgram:
-        H, g = np.zeros((free.n_x, free.n_x)), np.zeros(free.n_x)
-        H.ravel()[:: free.n_x + 1] = 1.0
-        H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
+    def _limited(self, free: FreeMotion, H: Array, g: Array) -> QuadraticProgram:
+        if len(g) < free.n_x:
+            H, g = _with_forces(free, H, g)
         return QuadraticProgram(H, g, *self.limits.rows(free))
 
     def _forces(self, free: FreeMotion, x: Array) -> tuple[Array, Array]:
         """Torques, and contact wrenches without the multipliers of a chart."""
         torques, forces = free.forces(x)
         return torques, forces[: len(self._force_weight)]
+
+
+def _with_forces(free: FreeMotion, H_y: Array, g_y: Array) -> tuple[Array, Array]:
+    """The cost of the motion y with |z|^2 / 2 beside it."""
+    H, g = np.zeros((free.n_x, free.n_x)), np.zeros(free.n_x)
+    H.ravel()[:: free.n_x + 1] = 1.0
+    H[: free.n_y, : free.n_y], g[: free.n_y] = H_y, g_y
+    return H, g

@@ -31,6 +31,7 @@ RUNGS = {
 }
 """What was done where a law had no answer of its own."""
 NO_QP, NO_LAW, NO_STATE = "QP without solution", "law failed", "state not measured"
+BEHIND = "a frame behind its target"
 NO_ANSWER = (*(f"{why}: {done}" for why in (NO_QP, NO_LAW) for done in RUNGS.values()), NO_STATE)
 """Why it had none, in all the words of :func:`limiting_rows`."""
 
@@ -64,6 +65,7 @@ def limiting_rows(recording: Recording) -> dict[str, Rows]:
         rows = (status & int(flag)) != 0
         _add(found, f"{NO_QP}: {done}", rows & ~failed)
         _add(found, f"{NO_LAW}: {done}", rows & failed)
+    _add(found, BEHIND, (status & int(ControlStatus.TARGET_MISSED)) != 0)
     _add(found, NO_STATE, (status & int(ControlStatus.BAD_STATE)) != 0)
     return found
 

@@ -22,7 +22,7 @@ from balance.robots import mesh_fit
 from balance.robots.mesh_fit import Fit, fit_mesh, read_points
 from balance.robots.solids import Vector3
 
-VERSION = 1  # of the fits; a change of mesh_fit.py that gives others needs another
+VERSION = 2  # of the fits; a change of mesh_fit.py that gives others needs another
 
 
 def cache_folder() -> Path:
@@ -46,7 +46,8 @@ def _key(file: Path, scale: Vector3) -> str:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise RobotError(f"the mesh {file} cannot be read: {error.strerror or error}") from None
+        reason = error.strerror or error
+        raise RobotError(f"the mesh {file} cannot be read: {reason}; {mesh_fit.REMEDY}") from None
     settings = (
         VERSION,
         mesh_fit.DIRECTIONS,

@@ -25,10 +25,12 @@ from balance.robots.solids import Vector3
 Array = NDArray[np.float64]
 Kind = Literal["box", "sphere", "cylinder", "capsule", "hull"]
 
+REMEDY = "correct it, or set plant.collisions to none"
 DIRECTIONS = 2000  # in which the reach of a mesh and of its fit are compared
-HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh
+HULL_TOLERANCE_M = 1e-3  # by which a thinned hull may fall short of the mesh in any of them
 STICKING_OUT_M = 4e-3  # by which a box, cylinder or capsule may exceed the mesh it holds
 SHORTEST_M = 1e-3  # axis of a capsule
+MORE_RADIUS_M = (0.0, 0.5e-3, 1e-3, 2e-3)  # of a capsule than the widest point needs
 FACES = 3  # of a mesh, the largest, along which its axes are sought
 
 
@@ -49,9 +51,9 @@ def read_points(file: Path, scale: Vector3) -> Array:
         points = np.array(mesh.vertices()).reshape(-1, 3)
     except (ValueError, RuntimeError, IndexError) as error:
         reason = (str(error).strip().splitlines() or ["not a mesh"])[0]
-        raise RobotError(f"the mesh {file} cannot be read: {reason}") from None
+        raise RobotError(f"the mesh {file} cannot be read: {reason}; {REMEDY}") from None
     if len(points) < 4 or not np.isfinite(points).all():
-        raise RobotError(f"the mesh {file} holds no body: {len(points)} points, or not finite ones")
+        raise RobotError(f"the mesh {file} has {len(points)} points, or not finite ones; {REMEDY}")
     # Collada files may have y upwards, which the mesh reader leaves as it is.
     if file.suffix.lower() == ".dae" and b"Z_UP" not in file.read_bytes():
         points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
@@ -66,7 +68,7 @@ def fit_mesh(points: Array, name: str) -> Fit:
     try:
         hull = ConvexHull(points)
     except QhullError:
-        raise RobotError(f"the mesh {name} is flat: all its points lie in one plane") from None
+        raise RobotError(f"the mesh {name} is flat: it has no inside; {REMEDY}") from None
     corners = points[hull.vertices]
     reach = (directions() @ corners.T).max(axis=1)
     fits = [fit for axes in _axes(points, hull) for fit in _primitives(corners, axes)]
@@ -78,10 +80,8 @@ def fit_mesh(points: Array, name: str) -> Fit:
 
 
 def fit_reach(fit: Fit) -> Array:
-    """How far a fit reaches in each of the directions."""
+    """How far a box, sphere, cylinder or capsule reaches in each of the directions."""
     D = directions()
-    if fit.points is not None:
-        return np.asarray((D @ fit.placement.act(fit.points.T)).max(axis=1))
     local = np.abs(D @ fit.placement.rotation)
     centre = D @ fit.placement.translation
     if fit.kind == "box":
@@ -138,20 +138,22 @@ def _primitives(points: Array, axes: Array) -> Iterator[Fit]:
         z, distance = around[:, axis], np.linalg.norm(np.delete(around, axis, 1), axis=1)
         radius = float(distance.max())
         yield Fit("cylinder", (radius, float(half[axis])), pin.SE3(turn, axes @ middle))
-        # A capsule's axis must end where its half sphere still holds the point furthest out.
-        dome = np.sqrt(np.maximum(radius**2 - distance**2, 0.0))
-        length = float((np.abs(z) - dome).max())
-        if length > SHORTEST_M:  # or it is a sphere
-            yield Fit("capsule", (radius, length), pin.SE3(turn, axes @ middle))
+        # A capsule's axis must end where its half sphere still holds the point furthest out; a
+        # little more radius may save a lot of length.
+        for wide in radius + np.array(MORE_RADIUS_M):
+            length = float((np.abs(z) - np.sqrt(wide**2 - distance**2)).max())
+            if length > SHORTEST_M:  # or it is a sphere
+                yield Fit("capsule", (float(wide), length), pin.SE3(turn, axes @ middle))
 
 
-def thinned(points: Array) -> Array:
-    """Few of the points, whose hull falls short of that of all by at most the tolerance.
+def thinned(corners: Array) -> Array:
+    """Few of the corners of a hull, whose own falls short of it by at most the tolerance.
 
-    The point that is missed most is added until none is missed.  Between the directions a point may
-    be missed that sticks out in a narrow cone only, which is to say hardly.
+    The corner that is missed most is added until none is missed.  Besides the directions that all
+    meshes have in common, that of each corner is looked at.
     """
-    reaches = directions() @ points.T
+    looked = np.concatenate([directions(), _corner_directions(corners)])
+    reaches = looked @ corners.T
     best = reaches.argmax(axis=1)
     full = reaches[np.arange(len(best)), best]
     chosen: list[int] = []
@@ -159,9 +161,19 @@ def thinned(points: Array) -> Array:
     while True:
         worst = int(np.argmax(full - reached))
         if full[worst] - reached[worst] <= HULL_TOLERANCE_M and len(chosen) > 3:
-            return points[np.sort(chosen)]
+            return corners[np.sort(chosen)]
         chosen.append(int(best[worst]))
         np.maximum(reached, reaches[:, chosen[-1]], out=reached)
+
+
+def _corner_directions(corners: Array) -> Array:
+    """The mean normal (n, 3) of the faces at each corner of a hull."""
+    hull = ConvexHull(corners)
+    normals = np.zeros_like(corners)
+    for corner in hull.simplices.T:
+        np.add.at(normals, corner, hull.equations[:, :3])
+    lengths = np.linalg.norm(normals, axis=1)
+    return np.asarray(normals[lengths > 0.0] / lengths[lengths > 0.0, None])
 
 
 @cache

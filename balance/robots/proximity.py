@@ -2,8 +2,8 @@
 
 Distances are computed anew only when they can have become small: from where all of them were
 computed last, the *anchor*, no body can come nearer to another than the way they may have made
-since (:mod:`balance.robots.travel`).  The bound is strict: nothing is missed, and what is found
-does not depend on what was looked at before.
+since (:mod:`balance.robots.travel`).  The bound is strict, so nothing is missed.  Pinocchio starts
+from its last answer for a pair, so distances depend on earlier looks, by less than 1e-5 m.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 MARGIN_M = 2e-3  # what is nearer is told
 HORIZON_M = 0.06  # gaps beyond this are bounded, not computed
-NEW_ANCHOR_M = 0.03  # way of a pair after which all distances are computed anew
+MOST_DOUBTFUL = 12  # pairs that may have come near before all distances are computed anew
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class Proximity:
                 used = self._bound.dot(moved)
                 if used[used.argmax()] < 1.0:
                     return []
-            way = self._ways(moved)
-            if way.max() < NEW_ANCHOR_M:
+            doubtful = (self._gaps - self._ways(moved) < MARGIN_M).nonzero()[0]
+            if len(doubtful) <= self._close + MOST_DOUBTFUL:
                 self._place(data)
-                return self._near((self._gaps - way < MARGIN_M).nonzero()[0], data)
+                return self._near(doubtful, data)
         self._drop_anchor(q, data)
         return self._near((self._gaps < MARGIN_M).nonzero()[0], data)
 
@@ -172,7 +172,8 @@ class Proximity:
         self._gaps = self._all_gaps(data)
         self._anchor = q.copy()
         room = self._gaps - MARGIN_M
-        self._apart = bool((room > 0.0).all())
+        self._close = int((room <= 0.0).sum())
+        self._apart = self._close == 0
         if not self._apart:
             return
         own, rows = ~self._on_plate, np.full((2, len(self.shapes)), np.inf)

@@ -41,6 +41,16 @@ def solids_of(robot: Robot) -> tuple[list[Solid], str]:
     return [], "collision"
 
 
+def shapes_in_words(robot: Robot) -> str:
+    """How many shapes a robot touches with, and where they come from."""
+    solids, tag = solids_of(robot)
+    meshes = sum(solid.file is not None for solid in solids)
+    number = f"{len(solids)} shape{'' if len(solids) == 1 else 's'}"
+    if tag == "visual":
+        return f"{number} fitted to its visual ones"
+    return f"{number}, {meshes} of them meshes" if meshes else number
+
+
 def robot_shapes(robot: Robot) -> tuple[Shape, ...]:
     """The shapes of a robot, feet cut off above their soles."""
     fits: dict[object, Fit] = {}

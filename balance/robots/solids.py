@@ -61,7 +61,10 @@ def _solid(
             scale = _numbers(shape, "scale", 3, where, "1 1 1")
             file = referenced_file(name, urdf, packages)
             if file is None:
-                raise RobotError(f"{where} names the mesh '{name[:200]}', which does not exist")
+                raise RobotError(
+                    f"{where} names the mesh '{name[:200]}', which does not exist; give the file, "
+                    "or set plant.collisions to none"
+                )
             return Solid(link, placement, "mesh", file=file, scale=(scale[0], scale[1], scale[2]))
         if shape.tag in _SIZES:
             size = [

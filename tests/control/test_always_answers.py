@@ -17,7 +17,7 @@ from balance.control.qp import QPSolution, QPStatus, QuadraticProgram
 from balance.control.qp.problem import unsolved
 from balance.robots import Robot, load_robot
 
-WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
+WRENCH_LAWS = ("momentum", "ott2011", "virtual_model", "joint_pd")
 STATES = {name: 360 if name in WRENCH_LAWS else 36 for name in LAWS.names()}
 ROUNDING = 1e-10  # N or N m; solvers start from different guesses
 BAD = (np.nan, np.inf, -np.inf, 1e300)

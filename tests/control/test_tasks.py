@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from balance.config import SetpointConfig
 from balance.config.tasks import FrameTaskConfig
+from balance.control.parts.frame_task import FrameTask
 from balance.control.parts.setpoints import Desired, SetpointPath
 from balance.control.parts.task_stack import TaskStack
 from balance.control.parts.tasks import (
     BaseTask,
     ComTask,
-    HoldFrame,
     MomentumTask,
     PostureTask,
     Task,
@@ -183,7 +183,7 @@ def test_frame_task_is_a_damped_oscillator_about_the_nominal_pose(
     omega = 2.0 * np.pi * 2.0
     difference = acceleration - omega**2 * error + 2.0 * 0.5 * omega * velocity
     expected = np.concatenate([toro.mass * difference[:3], body.locked_inertia @ difference[3:]])
-    assert_same(missing(HoldFrame(toro, "hand", task, 1.0, 0.5), here), expected[part])
+    assert_same(missing(FrameTask(toro, "hand", task, 1.0, 0.5), here), expected[part])
 
 
 def test_stack_scales_forces_and_moments_by_the_roots_of_their_weights(
@@ -203,4 +203,4 @@ def test_stack_scales_forces_and_moments_by_the_roots_of_their_weights(
 
 def test_missing_frame_is_named_with_the_key(toro: Robot) -> None:
     with pytest.raises(FrameError, match=r"frames\.left.*no frame 'left_hnd'.*left_hand"):
-        HoldFrame(toro, "left", FrameTaskConfig(frame="left_hnd"), 1.0, 0.7)
+        FrameTask(toro, "left", FrameTaskConfig(frame="left_hnd"), 1.0, 0.7)

@@ -24,7 +24,7 @@ from balance.control.whole_body_qp import WholeBodyController
 from balance.dynamics.gauss import gauss_dynamics
 from balance.dynamics.gauss.state import chart_from_pinocchio, pinocchio_acceleration
 from balance.errors import ConfigError, FrameError, RobotError
-from balance.robots import Robot
+from balance.robots import Robot, load_robot
 from balance.robots.stance import robot_of
 
 Array = NDArray[np.float64]
@@ -163,6 +163,28 @@ def test_both_forms_give_the_same_torques(stance: str) -> None:
         np.testing.assert_allclose(actual.torques, expected.torques, rtol=0, atol=SAME * size)
         size = np.abs(expected.wrenches).max()
         np.testing.assert_allclose(actual.wrenches, expected.wrenches, rtol=0, atol=SAME * size)
+
+
+@pytest.mark.parametrize("name", ["toro", "solo12"])
+def test_quaternion_form_is_the_papers_sum_over_the_bodies(name: str) -> None:
+    """M and N of Bouyarmane2012 (25)-(26) body by body, against E^T M E and E^T (M e + bias)."""
+    robot, rng = load_robot(name), np.random.default_rng(84)
+    body = WholeBody(robot)
+    for _ in range(STATES):
+        q, v = moved(robot, 0.5, rng)
+        q[3:7] *= rng.choice([-1.0, 1.0])  # the other sign is the same rotation
+        equations = quaternion_equations(body.at(q, v))
+        chart_q, chart_qdot = chart_from_pinocchio(robot.model, "quaternion", q, v)
+        sign = np.ones(len(chart_q))
+        sign[3:7] = np.sign(q[6] * chart_q[6])
+        gauss = gauss_dynamics(robot.model, "quaternion", chart_q, chart_qdot)
+        M, bias = gauss.M, gauss.N @ chart_qdot - gauss.gravity
+        size = np.abs(M).max(), np.abs(bias).max()
+        actual = sign[:, None] * equations.M * sign
+        np.testing.assert_allclose(actual, M, rtol=0, atol=1e-12 * size[0])
+        np.testing.assert_allclose(sign * equations.bias, bias, rtol=0, atol=1e-12 * size[1])
+        np.testing.assert_allclose(sign * equations.J[-1], gauss.C[0], rtol=0, atol=1e-12)
+        assert equations.drift[-1] == pytest.approx(gauss.constraint_bias[0], rel=1e-9)
 
 
 def test_quaternion_form_satisfies_the_projected_equation_and_has_no_multiplier(

@@ -51,7 +51,7 @@ def arm(folder: Path) -> Robot:
     arm hits itself with is its forearm, on the plate.
     """
     links = [
-        _link("plate", 0.0, (0.6, 0.3, 0.05), 40.0),
+        _link("plate", 0.0, (1.2, 0.3, 0.05), 40.0),
         _link("upper_arm", 0.15, (0.04, 0.04, 0.3), 2.0),
         _link("forearm", 0.125, (0.04, 0.04, 0.25), 1.0),
     ]
@@ -59,7 +59,7 @@ def arm(folder: Path) -> Robot:
         _hinge("shoulder", "plate", "upper_arm", 0.05),
         _hinge("elbow", "upper_arm", "forearm", 0.3),
     ]
-    sole = _sole(0.025, 0.6, 0.3) | {"frame": "plate"}
+    sole = _sole(0.025, 1.2, 0.3) | {"frame": "plate"}
     return _written(folder, "arm", "".join(links + joints), "plate", sole)
 
 

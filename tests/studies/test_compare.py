@@ -132,7 +132,7 @@ def test_keys_of_the_wrench_laws_are_for_all_of_them() -> None:
     knowing = {
         law for law in LAWS.names() if issubclass(law_section({"law": law}), WrenchLawConfig)
     }
-    assert kept == knowing == {"momentum", "ott2011", "virtual_model"}
+    assert kept == knowing == {"momentum", "ott2011", "virtual_model", "joint_pd"}
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -12,10 +12,11 @@ from balance.analysis.bench.states import PushedStates
 from balance.analysis.bench.timing import Call, time_calls
 from balance.control.whole_body_qp import WholeBodyController
 
-WRENCH_LAWS = ("momentum", "ott2011", "virtual_model")
+WRENCH_LAWS = ("momentum", "ott2011", "virtual_model", "joint_pd")
 TASK_LAWS = ("whole_body_qp", "hierarchical")
 LARGEST_RATIO = {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5)
 LONGEST_US = dict.fromkeys(WRENCH_LAWS, 70.0)
+LARGEST_FORM_RATIO = 2.0  # one coordinate and one multiplier more
 LARGEST_SPREAD = 2.0  # 99th percentile over median
 
 
@@ -41,6 +42,21 @@ def law_figures(count: int, rounds: int) -> Iterator[Figure]:
         spread = LARGEST_SPREAD if name in WRENCH_LAWS else None
         yield Figure(f"{name} step, p99 over median", step.p99 / step.median, "1", spread)
         yield Figure(f"{name} step, raw p99", step.raw_p99, "us")
+
+
+def form_figures(count: int, rounds: int) -> Iterator[Figure]:
+    """Both forms of Bouyarmane2012's program, (36) and (38), in turn on the same pushed states."""
+    states = PushedStates(count, "whole_body_qp")
+    forms = ("plain", "quaternion")
+    calls: dict[str, Call] = {
+        form: states.step_of(states.controller("whole_body_qp", form=form)) for form in forms
+    }
+    with threadpool_limits(1):
+        times = time_calls(calls, len(states), rounds)
+    for form in forms:
+        yield Figure(f"whole_body_qp step, {form} form", times[form].median, "us")
+    ratio = times["quaternion"].median / times["plain"].median
+    yield Figure("whole_body_qp step, quaternion over plain form", ratio, "1", LARGEST_FORM_RATIO)
 
 
 def _floor(states: PushedStates, law: str) -> tuple[str, Call]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,9 +50,10 @@ class PushedStates:
     def __len__(self) -> int:
         return len(self.time)
 
-    def controller(self, law: str) -> Controller:
-        """A law with the gains of the experiment."""
-        return make_controller(load_config(EXPERIMENT, {"controller.law": law}), self.robot)
+    def controller(self, law: str, **keys: Any) -> Controller:
+        """A law with the gains of the experiment, and ``keys`` of its own."""
+        changes = {f"controller.{key}": value for key, value in ({"law": law} | keys).items()}
+        return make_controller(load_config(EXPERIMENT, changes), self.robot)
 
     def step_of(self, controller: Controller) -> Call:
         """Control step at a state."""

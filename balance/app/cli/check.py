@@ -190,13 +190,14 @@ def _check_comparison(path: Path, overrides: Overrides, robots: Robots, trust: b
 
 def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.robots import load_robot
+    from balance.robots.shapes import shapes_in_words
 
     if overrides:
         raise ConfigError(f"{path}: --set changes experiments and studies, not robots")
     robot = load_robot(str(path))
     return (
         f"robot {robot.name}, {robot.mass:.4g} kg, {len(robot.joint_names)} joints, "
-        f"{len(robot.soles)} soles"
+        f"{len(robot.soles)} soles, {shapes_in_words(robot)}"
     )
 
 

@@ -38,7 +38,11 @@ def contact_cones(
 
 
 def make_distribution(
-    robot: Robot, contacts: ContactAssumptionsConfig, qp: WrenchQPConfig
+    robot: Robot,
+    contacts: ContactAssumptionsConfig,
+    qp: WrenchQPConfig,
+    *,
+    plain_share: bool = False,
 ) -> WrenchDistribution:
     """The contact-wrench QP of a robot's contacts, of which it must have one."""
     if not robot.soles:
@@ -58,6 +62,7 @@ def make_distribution(
         linear_weight=qp.linear_weight,
         angular_weight=qp.angular_weight,
         regularisation=qp.regularisation,
+        plain_share=plain_share,
     )
 
 

@@ -34,7 +34,9 @@ class ControlStatus(IntFlag):
     """Last rung after a failed QP: the joints are braked."""
     LAW_FAILED = 256
     """The law raised an exception, or what it returned is no set of torques."""
-    FALLEN = 512
+    TARGET_MISSED = 512
+    """A frame is farther from its moving target than it should ever be."""
+    FALLEN = 1024
     """The posture was lost; the drives do what ``after_fall`` says."""
 
 

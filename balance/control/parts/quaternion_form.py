@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+import pinocchio as pin
 
 from balance.control.parts.whole_body import BodyView, MotionEquations
-from balance.dynamics.gauss import gauss_dynamics
-from balance.dynamics.gauss.state import chart_from_pinocchio, chart_state
 
-Array = NDArray[np.float64]
-
-CHART = "quaternion"
+BASE = 7
+"""Coordinates of the base: x_0 (3) in world axes, and the quaternion (x, y, z, w)."""
 
 
 def quaternion_equations(body: BodyView) -> MotionEquations:
@@ -22,27 +19,38 @@ def quaternion_equations(body: BodyView) -> MotionEquations:
     them is (38).  Its minimiser also satisfies (35), the equation that (37) uses, because (35) is
     (32) with lambda eliminated.
 
-    Pinocchio's acceleration is dv/dt = E qdd + e, with R^T (d2x_0/dt2 - omega x dx_0/dt) for the
-    base, so the Jacobians of contacts and tasks in these coordinates follow from those on dv/dt.
+    Pinocchio's velocity is v = E qdot, so dv/dt = E qdd + e, and everything follows from the
+    equations in v: M_q = E^T M E, N qdot = E^T (M e + bias), J_q = J E.  For the base
+
+        E = [R^T 0; 0 2 H_B],    H_B = [w 1 - [x y z]x, -(x y z)],    e = (-omega_B x v_B, 0),
+
+    H_B as RobotDynamicsETH (2.98), for angular velocities in the base's axes; H_B of the rates
+    times the rates vanishes.
+
+    Differs: the paper sums (25) and (26) over the bodies; ``dynamics.gauss.gauss_dynamics`` does
+    that, the tests compare the two, and a control step has no time for it.
     """
-    plain = body.equations()
-    q, qdot = chart_from_pinocchio(body.model, CHART, body.q, body.v)
-    gauss = gauss_dynamics(body.model, CHART, q, qdot)
-    state = chart_state(body.model, CHART, q, qdot)
-    R_T = state.chart.to_matrix(state.theta).T
-    nv, base = body.model.nv, 3 + state.chart.size
-    E, e = np.zeros((nv, len(q))), np.zeros(nv)
-    E[:3, :3], E[3:6, 3:base], E[6:, base:] = R_T, R_T @ state.J_omega, np.eye(nv - 6)
-    omega_W = state.J_omega @ state.theta_dot
-    e[:3] = -R_T @ np.cross(omega_W, qdot[:3])
-    e[3:6] = R_T @ (state.J_omega_dot @ state.theta_dot)
+    plain, nv = body.equations(), body.model.nv
+    u, v_B, omega_B = body.q[3:7], body.v[:3], body.v[3:6]
+    n = BASE + nv - 6
+    E, e = np.zeros((nv, n)), np.zeros(nv)
+    E[:3, :3] = body.R_WB.T
+    rates = E[3:6, 3:BASE]
+    rates[:, :3] = -2.0 * pin.skew(u[:3])
+    rates[0, 0] = rates[1, 1] = rates[2, 2] = 2.0 * u[3]
+    rates[:, 3] = -2.0 * u[:3]
+    E[6:, BASE:] = np.eye(nv - 6)
+    e[:3] = -pin.skew(omega_B).dot(v_B)
+    u_dot = 0.25 * omega_B.dot(rates)  # E^-1 = E^T / 4 on unit quaternions, (2.99)
+    C = np.zeros((1, n))
+    C[0, 3:BASE] = u
     return MotionEquations(
-        M=gauss.M,
-        bias=gauss.N @ qdot - gauss.gravity,
-        J=np.concatenate([plain.J @ E, gauss.C]),
-        drift=np.concatenate([plain.drift + plain.J @ e, gauss.constraint_bias]),
-        moving=np.concatenate([np.arange(base), plain.moving[6:] + base - 6]),
-        base=base,
+        M=E.T.dot(plain.M).dot(E),
+        bias=(plain.M.dot(e) + plain.bias).dot(E),
+        J=np.concatenate([plain.J.dot(E), C]),
+        drift=np.append(plain.drift + plain.J.dot(e), u_dot.dot(u_dot)),
+        moving=np.concatenate([np.arange(BASE), plain.moving[6:] + BASE - 6]),
+        base=BASE,
         to_dv=E,
         dv_bias=e,
     )

@@ -115,12 +115,13 @@ class TaskLaw(BalancingLaw):
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
         here = self.body.at(q, v)
+        self.tasks.aim(t)
         answer = self.solve(here, self.path.at(t))
         if answer is None:
             return None
         residual = here.G.dot(answer.wanted - answer.wrenches)
         active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
-        status = ControlStatus.OK
+        status = ControlStatus.OK if self.tasks.on_target else ControlStatus.TARGET_MISSED
         if len(active):  # in the order of the rows: cones first
             rows = self.limits.n_cone_rows
             if active[0] < rows and residual.dot(residual) > self._negligible**2:

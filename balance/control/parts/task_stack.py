@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from balance.config import GainsConfig
 from balance.config.tasks import FrameTaskConfig
+from balance.control.parts.frame_task import FrameTask
 from balance.control.parts.gains import gain_matrices, velocity_gains
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import (
     BaseTask,
     ComTask,
-    HoldFrame,
     MomentumTask,
     PostureTask,
     Task,
@@ -45,7 +45,7 @@ def make_tasks(
     return [
         built_in[name]
         if name in built_in
-        else HoldFrame(robot, name, frames[name], frequency_hz, damping_ratio)
+        else FrameTask(robot, name, frames[name], frequency_hz, damping_ratio)
         for name in names
     ]
 
@@ -78,6 +78,7 @@ class TaskStack:
         ]
         for task, rows, _ in self._parts:
             task.prepare(rows)
+        self._timed = [task for task in self.tasks if isinstance(task, FrameTask)]
         scale = [
             np.repeat(
                 [weight * linear_weight, weight * angular_weight],
@@ -87,6 +88,16 @@ class TaskStack:
         ]
         self._scale = np.sqrt(np.concatenate(scale))
         self._row_scale = np.repeat(self._scale[:, None], nv, axis=1)
+
+    def aim(self, time: float) -> None:
+        """Take the targets at ``time`` in s."""
+        for task in self._timed:
+            task.aim(time)
+
+    @property
+    def on_target(self) -> bool:
+        """Whether all frames were near their moving targets at the last state."""
+        return all(task.is_near for task in self._timed)
 
     def evaluate(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
         """Scaled ``(rows, values)`` of all tasks: the cost is |rows @ dv/dt - values|^2."""

@@ -15,13 +15,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import supporting_joints
 from balance.control.parts.whole_body import BodyView
-from balance.dynamics.checks import frame_id
-from balance.errors import FrameError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -143,45 +140,3 @@ class PostureTask(Task):
         np.subtract(self._nominal, body.q[7:], out=values)
         values *= self._stiffness
         values -= self._damping * body.v[6:]
-
-
-@final
-class HoldFrame(Task):
-    """A frame returns to its pose of the nominal posture like a damped oscillator."""
-
-    def __init__(
-        self,
-        robot: Robot,
-        name: str,
-        task: FrameTaskConfig,
-        frequency_hz: float,
-        damping_ratio: float,
-    ) -> None:
-        try:
-            self.frame = frame_id(robot.model, task.frame)
-        except FrameError as error:
-            raise FrameError(f"'controller.frames.{name}': {error}") from None
-        self._parts = {"position": slice(0, 3), "orientation": slice(3, 6), "pose": slice(0, 6)}
-        self._part = self._parts[task.hold]
-        self.size = 6 if task.hold == "pose" else 3
-        self.linear = 0 if task.hold == "orientation" else 3
-        data = robot.model.createData()
-        pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
-        self._pose = data.oMf[self.frame].copy()
-        self._omega = 2.0 * np.pi * (task.frequency_hz or frequency_hz)
-        self._damping = 2.0 * (task.damping_ratio or damping_ratio) * self._omega
-
-    def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
-        model, data, axes = body.model, body.data, pin.LOCAL_WORLD_ALIGNED
-        here = pin.updateFramePlacement(model, data, self.frame)
-        J = pin.getFrameJacobian(model, data, self.frame, axes)
-        error = np.empty(6)
-        error[:3] = self._pose.translation - here.translation
-        error[3:] = pin.log3(self._pose.rotation @ here.rotation.T)
-        target = self._omega**2 * error - self._damping * J.dot(body.v)
-        target -= pin.getFrameClassicalAcceleration(model, data, self.frame, axes).vector
-        inertia = np.zeros((6, 6))
-        inertia[:3, :3] = body.mass * np.eye(3)
-        inertia[3:, 3:] = body.locked_inertia
-        rows[:] = inertia.dot(J)[self._part]
-        values[:] = inertia.dot(target)[self._part]

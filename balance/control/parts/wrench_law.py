@@ -50,9 +50,12 @@ class PostureImpedance:
 class WrenchLaw(BalancingLaw):
     """The steps that such laws have in common; a law says which wrench, and which torques."""
 
-    def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
+    def __init__(
+        self, config: ExperimentConfig, robot: Robot, *, plain_share: bool = False
+    ) -> None:
+        """``plain_share``: contacts share the load by the plain pseudo-inverse."""
         law = section_of(config, WrenchLawConfig)
-        self.distribution = make_distribution(robot, law.contacts, law.qp)
+        self.distribution = make_distribution(robot, law.contacts, law.qp, plain_share=plain_share)
         super().__init__(law, robot, self.distribution.solver)
         self.robot, self.support = robot, Support(robot)
         self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)

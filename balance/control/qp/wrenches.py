@@ -50,6 +50,7 @@ class WrenchDistribution:
     """Solves the contact-wrench QP of a fixed set of contacts again and again.
 
     ``linear_weight`` and ``angular_weight`` are the diagonal of W; ``regularisation`` is eps.
+    With ``plain_share`` R is the identity, and w_0 the pseudo-inverse of RobotDynamicsETH (3.119).
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class WrenchDistribution:
         linear_weight: float,
         angular_weight: float,
         regularisation: float,
+        plain_share: bool = False,
     ) -> None:
         self.solver = solver
         self.contacts = ContactRows(surfaces)
@@ -77,6 +79,8 @@ class WrenchDistribution:
         self.names = tuple(map(str, self.limits))
         self.n = self.contacts.count
         capacity = self.contacts.stacked(np.array(_capacities(surfaces, share_friction)))
+        if plain_share:
+            capacity = np.ones(self.n)
         # R^-1 and W on the columns and rows of G: arrays of equal shapes multiply twice as fast.
         self._inverse_share_weight = np.tile(capacity**2, (6, 1))
         weight = np.repeat([linear_weight, angular_weight], 3)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from balance.robots import Robot
 from balance.simulation.plants.mujoco_model import compiled, quaternion, robot_spec
 from balance.simulation.plants.visuals import colour_of, triangles_of, visual_shapes
+from balance.simulation.world import Obstacle, obstacles
 
 Array = NDArray[np.float64]
 
 FLOOR_COLOURS = ((0.90, 0.91, 0.92), (0.80, 0.82, 0.84))
 PLATE_COLOUR = (0.75, 0.68, 0.55, 0.6)
-PLATE_HALF_SIZE_M = 0.15
 INERT = {"contype": 0, "conaffinity": 0, "mass": 0.0}
 
 
@@ -39,16 +39,18 @@ def scene(robot: Robot, width: int, height: int) -> mujoco.MjModel:
         dir=[-0.3, 0.3, -1.0],
         diffuse=[0.5, 0.5, 0.5],
     )
-    _add_floor(spec)
-    _add_plates(spec, robot)
+    floor, *plates = obstacles(robot)
+    _add_floor(spec, floor)
+    for plate in plates:
+        _add_plate(spec, plate)
     for number, shape in enumerate(visual_shapes(robot)):
         body = spec.body(robot.model.names[shape.parentJoint])
         _add_shape(spec, body, shape, f"shape {number}")
     return compiled(spec, robot)
 
 
-def _add_floor(spec: mujoco.MjSpec) -> None:
-    """The ground z = 0 as a chequered plane without end, under a plain sky."""
+def _add_floor(spec: mujoco.MjSpec, floor: Obstacle) -> None:
+    """The floor as a chequered plane without end, under a plain sky."""
     spec.add_texture(
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
@@ -71,27 +73,26 @@ def _add_floor(spec: mujoco.MjSpec) -> None:
     textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "chequers"
     spec.add_material(name="floor", textures=textures, texrepeat=[2.0, 2.0], texuniform=True)
     spec.worldbody.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 0.05], material="floor", **INERT
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0.0, 0.0, 0.05],
+        pos=floor.pose.translation,
+        quat=quaternion(floor.pose.rotation),
+        material="floor",
+        **INERT,
     )
 
 
-def _add_plates(spec: mujoco.MjSpec, robot: Robot) -> None:
-    """A plate under every surface that touches another plane than the ground."""
-    data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
-    for surface in robot.soles:
-        if np.array_equal(surface.plane.homogeneous, np.eye(4)):
-            continue
-        on_plane = surface.pose_on_plane(data).translation
-        on_plane[2] = -0.01
-        spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX,
-            size=[PLATE_HALF_SIZE_M, PLATE_HALF_SIZE_M, 0.01],
-            pos=surface.plane.act(on_plane),
-            quat=quaternion(surface.plane.rotation),
-            rgba=PLATE_COLOUR,
-            **INERT,
-        )
+def _add_plate(spec: mujoco.MjSpec, plate: Obstacle) -> None:
+    """A plate under a surface that is not on the floor."""
+    middle, half_sides = plate.box
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=half_sides,
+        pos=middle.translation,
+        quat=quaternion(middle.rotation),
+        rgba=PLATE_COLOUR,
+        **INERT,
+    )
 
 
 def _add_shape(

@@ -50,7 +50,7 @@ def problems(path: Path, tree: dict[str, Any]) -> list[str]:
         ("friction", "valid sweep; 60 runs"),
         ("envelope_toro", "valid envelope; "),
         ("tune_toro", "valid tune; 8 parameters, 200 trials"),
-        ("compare_toro", "valid compare; 6 laws"),
+        ("compare_toro", "valid compare; 7 laws"),
         ("toro", "valid robot; robot toro, 77.5 kg, 27 joints, 2 soles"),
     ],
 )
@@ -90,8 +90,8 @@ def test_all_problems_of_an_experiment_are_listed_with_their_keys(tmp_path: Path
     for key in keys:
         assert sum(f"'{key}" in line for line in lines) == 1, lines
     (law,) = (line for line in lines if "'law'" in line)
-    assert law.endswith("valid: capture, hierarchical, momentum, ott2011, virtual_model, whole_b"
-                        "ody_qp")  # fmt: skip
+    known = "capture, hierarchical, joint_pd, momentum, ott2011, virtual_model, whole_body_qp"
+    assert law.endswith(f"valid: {known}")
 
 
 def test_all_contradictions_of_an_experiment_are_listed(tmp_path: Path) -> None:

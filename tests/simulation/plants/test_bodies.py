@@ -23,9 +23,10 @@ pytest.importorskip("mujoco")
 
 Array = NDArray[np.float64]
 
-ENGINES = ("mujoco",)  # in which bodies touch
+ENGINES = ("pinocchio", "mujoco")
 STEP_S = (2e-3, 5e-4)
 MECHANICS = 0.01  # relative
+WEIGHT = 2e-3  # relative
 DEPTH_M = 5e-3  # at the slam of a block
 ON_ITS_SIDE = (0.5 * np.pi, 0.0, 0.0)
 UPSIDE_DOWN = (np.pi, 0.0, 0.0)
@@ -62,9 +63,10 @@ def test_block_lies_on_its_side_with_its_weight(tmp_path: Path, engine: str) -> 
         pass
     assert {(touch.body, touch.other) for touch in plant.touches} == {("solid", "ground")}
     force = sum(touch.force for touch in plant.touches)
-    np.testing.assert_allclose(force, [0.0, 0.0, blocks.GRAVITY * robot.mass], atol=1e-3)
+    weight = blocks.GRAVITY * robot.mass
+    np.testing.assert_allclose(force, [0.0, 0.0, weight], atol=WEIGHT * weight)
     moment = sum(np.cross(touch.point - plant.q[:3], touch.force) for touch in plant.touches)
-    np.testing.assert_allclose(moment, 0.0, atol=1e-3)
+    np.testing.assert_allclose(moment, 0.0, atol=WEIGHT * weight * 0.1)
     assert not plant.contact_wrenches.any()
     for touch in plant.touches:
         assert 0.0 < touch.depth_m < 1e-4
@@ -164,7 +166,7 @@ def test_arm_that_hits_itself_rests_on_the_force_of_statics(tmp_path: Path, engi
     model, data = robot.model, robot.model.createData()
     plant = make_plant(PlantConfig(engine=engine, joint_damping=2.0), robot)
     q = robot.q_nominal.copy()
-    q[7:] = 1.0, 1.5
+    q[7:] = 0.6, 1.5
     plant.reset(q, np.zeros(8))
     torques = np.array([0.0, 4.0])
     for _ in steps(plant, robot, 2.0, torques):
@@ -176,7 +178,7 @@ def test_arm_that_hits_itself_rests_on_the_force_of_statics(tmp_path: Path, engi
     given = blocks.of_touches(robot, data, plant.touches)
     np.testing.assert_allclose(given[6:], needed, atol=0.01)
     np.testing.assert_allclose(given[:6], 0.0, atol=1e-9)
-    assert plant.contact_wrenches[0, 2] == pytest.approx(blocks.GRAVITY * robot.mass, rel=1e-3)
+    assert plant.contact_wrenches[0, 2] == pytest.approx(blocks.GRAVITY * robot.mass, rel=WEIGHT)
 
 
 def test_arm_that_hits_itself_in_flight_goes_on_as_one_rigid_body(
@@ -192,7 +194,7 @@ def test_arm_that_hits_itself_in_flight_goes_on_as_one_rigid_body(
     robot = dataclasses.replace(robot, model=model)
     q, v = robot.q_nominal.copy(), np.zeros(8)
     q[2] += 1.0
-    q[7:] = 1.0, 1.5
+    q[7:] = 0.6, 1.5
     v[7] = 5.0
     plant = make_plant(PlantConfig(engine=engine, step_s=2.5e-4), robot)
     plant.reset(q, v)
