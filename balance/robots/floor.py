@@ -23,13 +23,14 @@ class FloorWatch:
     the room below its shapes, nothing can be.
     """
 
-    def __init__(self, robot: Robot, floor: pin.SE3) -> None:
-        """``floor`` has its origin on it and z out of it."""
+    def __init__(self, robot: Robot, floor: pin.SE3, wider: float = 1.0) -> None:
+        """``floor`` has its origin on it and z out of it; ``wider`` multiplies ``MARGIN_M``."""
+        self._margin = wider * MARGIN_M
         self.floor = floor
         self.points = GroundPoints(robot.shapes)
         self._joints = np.array([shape.joint for shape in robot.shapes], dtype=np.int64)
         feet = {robot.model.frames[s.frame_id].parentJoint for s in robot.surfaces if s.is_foot}
-        self._margins = np.where(np.isin(self._joints, list(feet)), FOOT_MARGIN_M, MARGIN_M)
+        self._margins = np.where(np.isin(self._joints, list(feet)), FOOT_MARGIN_M, self._margin)
         self._levers = np.full(robot.model.njoints, 1e-9)  # m, of the points of a joint's shapes
         levers = [float(np.linalg.norm(c)) + r for c, r in map(ball, robot.shapes)]
         np.maximum.at(self._levers, self._joints, levers)
@@ -43,7 +44,7 @@ class FloorWatch:
             within = np.less(moved, self._allowed, out=self._within).ravel()
             if within[within.argmin()]:  # all of them
                 return NOTHING
-        points, heights, numbers = self.points.near(placements, self.floor, MARGIN_M)
+        points, heights, numbers = self.points.near(placements, self.floor, self._margin)
         low = (heights < self._margins.take(numbers)).nonzero()[0]
         if len(low):
             return points.take(low, 0), heights.take(low), numbers.take(low)

@@ -76,11 +76,17 @@ class Proximity:
         floor: pin.SE3 | None = None,
         plates: Sequence[Plate] = (),
         bodies: bool = True,
+        wider: float = 1.0,
     ) -> None:
-        """``bodies`` says whether the robot's own bodies touch each other."""
+        """``bodies`` says whether the robot's own bodies touch each other.
+
+        What is told is nearer than the margins of this module and of :mod:`balance.robots.floor`,
+        times ``wider``.
+        """
+        self._margin = wider * MARGIN_M
         self.shapes = robot.shapes
         self.plates = list(plates)
-        self._floor = FloorWatch(robot, pin.SE3.Identity() if floor is None else floor)
+        self._floor = FloorWatch(robot, pin.SE3.Identity() if floor is None else floor, wider)
         self._model = robot.model
         pairs = list(robot.shape_pairs) if bodies else []
         for number, plate in enumerate(self.plates, len(self.shapes)):
@@ -117,17 +123,17 @@ class Proximity:
                 used = self._bound.dot(moved)
                 if used[used.argmax()] < 1.0:
                     return []
-            doubtful = (self._gaps - self._ways(moved) < MARGIN_M).nonzero()[0]
+            doubtful = (self._gaps - self._ways(moved) < self._margin).nonzero()[0]
             if len(doubtful) <= self._close + MOST_DOUBTFUL:
                 self._place(data)
                 return self._near(doubtful, data)
         self._drop_anchor(q, data)
-        return self._near((self._gaps < MARGIN_M).nonzero()[0], data)
+        return self._near((self._gaps < self._margin).nonzero()[0], data)
 
     def self_contacts(self, data: pin.Data) -> list[Near]:
         """All pairs nearer than ``MARGIN_M``, looked for without what is known from before."""
         self._place(data)
-        return self._near((self._all_gaps(data) < MARGIN_M).nonzero()[0], data)
+        return self._near((self._all_gaps(data) < self._margin).nonzero()[0], data)
 
     def clearance(self, data: pin.Data) -> float:
         """A distance (m) that no pair which does not overlap is below."""
@@ -171,7 +177,7 @@ class Proximity:
         self._place(data)
         self._gaps = self._all_gaps(data)
         self._anchor = q.copy()
-        room = self._gaps - MARGIN_M
+        room = self._gaps - self._margin
         self._close = int((room <= 0.0).sum())
         self._apart = self._close == 0
         if not self._apart:
@@ -212,7 +218,7 @@ class Proximity:
         for pair in pairs.tolist():
             result = pin.computeDistance(self._geometry, self._found, pair)
             distance = result.min_distance
-            if distance >= MARGIN_M:
+            if distance >= self._margin:
                 continue
             middle = 0.5 * (result.getNearestPoint1() + result.getNearestPoint2())
             i, j = int(self._first[pair]), int(self._second[pair])
@@ -224,7 +230,7 @@ class Proximity:
         """A body on a plate: its lowest points over the top, or else the nearest one."""
         plate = self.plates[one.j - len(self.shapes)]
         points, heights, numbers = self._floor.points.near(
-            self._placements(data), plate.pose, MARGIN_M
+            self._placements(data), plate.pose, self._margin
         )
         half, normal = np.array(plate.half_size), plate.pose.rotation[:, 2]
         local = (points - plate.pose.translation) @ plate.pose.rotation

@@ -89,8 +89,13 @@ def _plate(surface: ContactSurface, data: pin.Data, moves: bool) -> Obstacle:
     return Obstacle(f"plate of {surface.name}", pose, half, surface.name, moves)
 
 
-def proximity(robot: Robot, around: Sequence[Obstacle], bodies: bool) -> Proximity:
-    """What of ``robot`` is near the obstacles of :func:`obstacles` and, with ``bodies``, itself."""
+def proximity(
+    robot: Robot, around: Sequence[Obstacle], bodies: bool, wider: float = 1.0
+) -> Proximity:
+    """What of ``robot`` is near the obstacles of :func:`obstacles` and, with ``bodies``, itself.
+
+    ``wider`` multiplies the margins within which something is near.
+    """
     carriers = {s.name: robot.model.frames[s.frame_id].parentJoint for s in robot.soles}
     plates = [
         Plate(
@@ -101,7 +106,7 @@ def proximity(robot: Robot, around: Sequence[Obstacle], bodies: bool) -> Proximi
         for obstacle in around
         if obstacle.half_size is not None
     ]
-    return Proximity(robot, around[0].pose, plates, bodies)
+    return Proximity(robot, around[0].pose, plates, bodies, wider)
 
 
 def check_start(robot: Robot, around: Sequence[Obstacle], collisions: Collisions) -> None:

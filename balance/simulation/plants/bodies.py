@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 RESERVE_M = 1e-3  # a point that misses by more within the step, as it moves, is left alone
+MARGINS_STEP_S = 1e-3  # for longer steps, in which bodies get further, margins are wider
 MOST_POINTS = 4  # of a shape on a plane; more hold nothing that these do not
 
 
@@ -35,7 +36,8 @@ class Bodies:
     ) -> None:
         self._data, self._obstacles = data, obstacles
         floor = obstacles[0].pose
-        self._proximity = proximity(robot, obstacles, config.collisions == "all")
+        wider = max(1.0, config.step_s / MARGINS_STEP_S)
+        self._proximity = proximity(robot, obstacles, config.collisions == "all", wider)
         self._rows = PointRows(robot.model, data)
         self._joint = np.array([shape.joint for shape in robot.shapes], dtype=np.intp)
         self._names = [shape.body for shape in robot.shapes]

@@ -32,6 +32,7 @@ SIDES = (0.3, 0.2, 0.1)
 ON_ITS_SIDE = (0.5 * np.pi, 0.0, 0.0)
 CASES = [
     ("pinocchio", "sole", 1e-3),
+    ("pinocchio", "body", 1e-3),
     *(("mujoco", on, step_s) for on in ("sole", "body") for step_s in (2e-3, 1e-3, 2.5e-4)),
 ]
 SLIDES = [(0.3, 0.0, 1.0), (0.8, 0.0, 2.0), (0.4, np.radians(26.0), 0.0), (0.1, 0.3, 1.0)]
@@ -92,15 +93,18 @@ def test_friction_that_changes_under_a_sliding_block_brakes_it_at_once(
     assert plant.v[0] - before == pytest.approx(expected, rel=COULOMB)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("on", ["sole", "body"])
-def test_ground_pulled_away_drags_a_block_along_with_its_friction(tmp_path: Path, on: str) -> None:
+def test_ground_pulled_away_drags_a_block_along_with_its_friction(
+    tmp_path: Path, on: str, engine: str
+) -> None:
     """The ground moves off by 1 m in 0.3 s, faster than friction can follow."""
     friction = 0.2
     robot = blocks.block(tmp_path, SIDES, spot=on == "body")
     q = robot.q_nominal if on == "sole" else blocks.turned(robot, ON_ITS_SIDE, 0.5 * SIDES[1])
     move = RampConfig(type="ramp", start_s=0.0, duration_s=0.3, translation_m=(1.0, 0.0, 0.0))
     ground = GroundMotion([move], [robot.soles[0].name])
-    plant = make_plant(PlantConfig(engine="mujoco", friction=friction), robot, ground)
+    plant = make_plant(PlantConfig(engine=engine, friction=friction), robot, ground)
     plant.reset(q, np.zeros(6))
     slipping = 0.0  # since when, s
     while plant.time < 0.25:
