@@ -115,7 +115,7 @@ def _thinned(near: BodyPoints, kept: Indices) -> tuple[Indices, list[int]]:
     for key, group in groups.items():
         if len(group) > MOST_POINTS:
             those = np.array(group)
-            group = those[spread(near.points[those], near.gaps[those], MOST_POINTS)].tolist()
+            group = those[spread(near.points[those], near.gaps[those])].tolist()
         chosen += group
         keys += range(MOST_POINTS * key, MOST_POINTS * key + len(group))
     return np.array(chosen), keys

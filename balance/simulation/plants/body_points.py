@@ -90,20 +90,19 @@ def twist_rows(points: Array, axes: Array) -> Array:
     return np.stack([a, b, c, y * c - z * b, z * a - x * c, x * b - y * a], axis=2)
 
 
-def spread(points: Array, gaps: Array, most: int) -> Indices:
-    """Numbers of at most ``most`` points that hold a body as all would: the lowest, then others.
+def spread(points: Array, gaps: Array) -> Indices:
+    """Numbers of four points of a body on a plane that hold it nearly as all would.
 
-    Each next one is the farthest from those before.
+    The lowest, the farthest from it, and on either side the farthest from the line through both.
     """
-    if len(points) <= most:
-        return np.arange(len(points))
-    chosen = [int(np.argmin(gaps))]
-    distance = np.full(len(points), np.inf)
-    while len(chosen) < most:
-        offsets = points - points[chosen[-1]]
-        np.minimum(distance, np.einsum("ij,ij->i", offsets, offsets), out=distance)
-        chosen.append(int(np.argmax(distance)))
-    return np.array(sorted(chosen))
+    lowest = int(np.argmin(gaps))
+    offsets = points - points[lowest]
+    farthest = int(np.argmax(np.einsum("ij,ij->i", offsets, offsets)))
+    line = offsets[farthest] / max(float(np.linalg.norm(offsets[farthest])), 1e-12)
+    beside = offsets - np.outer(offsets.dot(line), line)
+    side = int(np.argmax(np.einsum("ij,ij->i", beside, beside)))
+    other = int(np.argmin(beside.dot(beside[side])))
+    return np.unique([lowest, farthest, side, other])
 
 
 def normal_axes(normal: Array) -> Array:
