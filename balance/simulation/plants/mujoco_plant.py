@@ -126,10 +126,7 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        begin, finish = self.engine_steps
-        begin(self.model, self.data)
-        self._sliding.correct()
-        finish(self.model, self.data)
+        self._sliding.step(*self.engine_steps)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
         others = self._contacts.read(self.contact_wrenches)
