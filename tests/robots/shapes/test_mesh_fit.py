@@ -11,7 +11,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from balance.errors import RobotError
-from balance.robots import fit_cache, load_robot
+from balance.robots import load_robot
+from balance.robots.shapes import fit_cache
 from balance.robots.shapes.fit_cache import cache_folder, fitted
 from balance.robots.shapes.mesh_fit import HULL_TOLERANCE_M, STICKING_OUT_M, fit_mesh, read_points
 from balance.robots.shapes.shape import shape_of
