@@ -24,7 +24,7 @@ pytest.importorskip("mujoco")
 Array = NDArray[np.float64]
 
 ENGINES = ("pinocchio", "mujoco")
-STEP_S = (2e-3, 5e-4)
+STEP_S = (2e-3, 1e-3)
 MECHANICS = 0.01  # relative
 PER_STEP = 10.0  # 1/s; what a step is wrong by, relative
 WEIGHT = 2e-3  # relative
