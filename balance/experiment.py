@@ -210,10 +210,11 @@ class Experiment:
             self._law = FallenLaw(self.modelled_robot, limp=self.config.after_fall == "limp")
 
     def _lies(self, now: float) -> bool:
-        """Whether a robot that fell lies still, or had its time to come to rest."""
+        """Whether a robot that fell had its time to come to rest, or lies still if none is set."""
         self._still = self._still + 1 if is_within(self.plant.v, STILL_SPEED) else 0
+        rests = self.config.stop_after_fall_s is None and self._still * self._period >= STILL_S
         left = self._fell_at + self._after_fall_s - now
-        return left < 0.5 * self._period or self._still * self._period >= STILL_S  # rounding aside
+        return rests or left < 0.5 * self._period  # rounding aside
 
     def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []

@@ -23,7 +23,7 @@ from balance.recordings.reference import published
 from balance.recordings.summary import columns_shown, flatten
 from balance.robots import load_robot, robot_files
 from balance.robots.contacts import ContactSurface
-from balance.robots.shapes import shapes_in_words
+from balance.robots.shapes.robot_shapes import shapes_in_words
 
 SHOWN_PUSHES = 4
 PIPE_WIDTH = 110  # columns, where no terminal says how wide it is

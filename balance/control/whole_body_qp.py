@@ -72,7 +72,9 @@ class WholeBodyController(TaskLaw):
         self._wanted_forces = WantedForces(law.wanted_forces, robot)
         self._wanted_weight = law.qp.linear_weight * law.tasks.get(WANTED_FORCES, 0.0)
         # Small even against a task's smallest weight: no motion is given up for an even share.
-        self._force_weight = law.qp.regularisation**2 * self.force_metric
+        # Beside wanted forces that would leave a program of condition 1e12.
+        small = law.qp.regularisation ** (1 if law.wanted_forces else 2)
+        self._force_weight = small * self.force_metric
 
     def formulation(self, here: BodyView) -> tuple[MotionEquations, Array]:
         """The equations of motion in the chosen form, and the weights of its forces."""

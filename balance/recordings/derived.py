@@ -17,7 +17,7 @@ from balance.recordings.penetration import FloorHeights
 from balance.recordings.signals import Origin, signals_of
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
-from balance.robots.proximity import Proximity
+from balance.robots.shapes.proximity import Proximity
 from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]

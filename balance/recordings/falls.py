@@ -57,7 +57,7 @@ def lost_posture(q: Array, nominal_height: float) -> tuple[Cause, str] | None:
 
 def find_fall(recording: Recording) -> Fall | None:
     """The fall in a recorded run; None if the robot stands at its end."""
-    seen = _end_of_posture(recording) or _touch(recording)
+    seen = _end_of_posture(recording) or first_touch(recording)
     if seen is None:
         return None
     began = _first_slip(recording, seen.time_s), _left_support(recording, seen.time_s)
@@ -76,7 +76,7 @@ def _end_of_posture(recording: Recording) -> Fall | None:
     return Fall(end.time_s, end.cause, end.text, end.time_s)
 
 
-def _touch(recording: Recording) -> Fall | None:
+def first_touch(recording: Recording) -> Fall | None:
     """The first time that a body which carries no sole was on the floor."""
     seen = [fall for fall in (_felt(recording), _sunk(recording)) if fall]
     first = min(seen, key=lambda fall: fall.time_s, default=None)

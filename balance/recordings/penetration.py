@@ -15,8 +15,8 @@ from balance.dynamics.placements import joint_placements
 from balance.recordings.recording import Recording, once
 from balance.robots import Robot
 from balance.robots.clearance import bodies_off_the_ground
-from balance.robots.shape import Shape
-from balance.robots.shapes import distances
+from balance.robots.shapes.robot_shapes import distances
+from balance.robots.shapes.shape import Shape
 from balance.simulation.ground import GroundMotion, ground_motion
 from balance.simulation.world import FLOOR, obstacles
 

@@ -21,8 +21,8 @@ from balance.errors import BalanceError, ConfigError, FileError, RobotError, kno
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 from balance.robots.model import body_frame, joint_id, rate_speeds, read_model, turn_base
-from balance.robots.shape import Shape
-from balance.robots.shapes import Pairs, robot_shapes, touchable_pairs
+from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
+from balance.robots.shapes.shape import Shape
 from balance.robots.surfaces import SoleFile, contact_surfaces
 
 Array = NDArray[np.float64]

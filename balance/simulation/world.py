@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
-from balance.robots.proximity import Plate, Proximity
+from balance.robots.shapes.proximity import Plate, Proximity
 from balance.robots.support_polygon import feet
 from balance.simulation.ground import GroundMotion
 

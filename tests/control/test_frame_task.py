@@ -127,7 +127,7 @@ def test_a_hand_follows_its_target_on_drives_without_friction(engine: str) -> No
 
 
 def test_the_shipped_reach_recovers_from_its_push() -> None:
-    errors, summary = hand_errors("pinocchio", duration_s=4.2)
+    errors, summary = hand_errors("pinocchio", duration_s=4.2, control_period_s=0.002)
     assert summary["outcome"] == "recovered", summary["cause"]
     assert errors.max() < 0.03  # m, with joint friction that the law does not know
     assert BEHIND not in summary["limited_by_s"]

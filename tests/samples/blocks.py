@@ -17,7 +17,7 @@ import yaml
 from numpy.typing import NDArray
 
 from balance.robots import Robot, load_robot
-from balance.robots.shape import Shape
+from balance.robots.shapes.shape import Shape
 from balance.simulation.plants.interface import Touch
 
 Array = NDArray[np.float64]

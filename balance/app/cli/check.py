@@ -190,7 +190,7 @@ def _check_comparison(path: Path, overrides: Overrides, robots: Robots, trust: b
 
 def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
     from balance.robots import load_robot
-    from balance.robots.shapes import shapes_in_words
+    from balance.robots.shapes.robot_shapes import shapes_in_words
 
     if overrides:
         raise ConfigError(f"{path}: --set changes experiments and studies, not robots")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.robots import Robot
-from balance.robots.proximity import Near
+from balance.robots.shapes.proximity import Near
 from balance.simulation.plants.body_points import (
     BodyPoints,
     PointRows,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.robots import Robot
-from balance.robots.shape import Shape
+from balance.robots.shapes.shape import Shape
 from balance.simulation.plants.interface import Touch
 from balance.simulation.plants.mujoco_contacts import IMPEDANCE, add_pair, lightness
 from balance.simulation.plants.mujoco_ground import INERT, add_plane

@@ -54,7 +54,7 @@ if mujoco.get_mju_user_warning() is None:
 class MujocoPlant:
     """The robot in MuJoCo; ``q``, ``v`` and ``time`` are its true state."""
 
-    engine_steps = (mujoco.mj_step1, mujoco.mj_step2)
+    engine_steps = (mujoco.mj_step, mujoco.mj_step1, mujoco.mj_step2)
     """All that is not Python in a step."""
 
     def __init__(
@@ -126,10 +126,7 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        begin, finish = self.engine_steps
-        begin(self.model, self.data)
-        self._sliding.correct()
-        finish(self.model, self.data)
+        self._sliding.step(*self.engine_steps)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
         others = self._contacts.read(self.contact_wrenches)

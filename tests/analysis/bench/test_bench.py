@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from balance.analysis.bench.creep import creep_figures
 from balance.analysis.bench.floors import ControlFloor, PlantFloor, wrench_programs
 from balance.analysis.bench.growth import tree
+from balance.analysis.bench.laws import form_figures
 from balance.analysis.bench.profile import profile_figures
 from balance.analysis.bench.report import Figure, Report, compare, load_report
 from balance.analysis.bench.startup import memory_figures, startup_figures
@@ -131,6 +132,11 @@ def test_a_control_step_leaves_nothing_behind() -> None:
 def test_parts_of_a_step_are_timed_on_their_own() -> None:
     figures = list(profile_figures(PushedStates(5), 2))
     assert len(figures) == 5 and all(figure.value > 0.0 for figure in figures)
+
+
+def test_both_forms_of_the_whole_body_program_are_timed() -> None:
+    plain, quaternion, ratio = form_figures(5, 2)
+    assert ratio.value == pytest.approx(quaternion.value / plain.value)
 
 
 def test_creep_compares_the_last_steps_of_a_run_with_its_first() -> None:

@@ -20,11 +20,11 @@ from balance.robots import Robot, robot_files
 
 @pytest.fixture
 def settings() -> PanelSettings:
-    return PanelSettings(balance.load_config("toro_push"))
+    return PanelSettings(balance.load_config("toro_side"))
 
 
 def test_untouched_it_is_the_experiment_of_the_file(settings: PanelSettings) -> None:
-    assert settings.config() == balance.load_config("toro_push")
+    assert settings.config() == balance.load_config("toro_side")
 
 
 @pytest.mark.parametrize("name", sorted(RANGES))
@@ -67,7 +67,7 @@ def test_sliders_reach_the_keys_they_name(settings: PanelSettings) -> None:
     assert config.sensors.delay_s == pytest.approx(0.004)
     assert config.sensors.encoder_noise_rad == pytest.approx(2 * 5e-5)
     assert (config.state, config.controller.law) == ("estimated", "ott2011")
-    assert config.controller.gains == balance.load_config("toro_push").controller.gains
+    assert config.controller.gains == balance.load_config("toro_side").controller.gains
 
 
 GIVEN: dict[str, object] = {
@@ -82,7 +82,7 @@ GIVEN: dict[str, object] = {
 
 @pytest.mark.parametrize("law", LAWS.names())
 def test_another_law_keeps_every_key_that_it_knows(law: str) -> None:
-    settings = PanelSettings(balance.load_config("toro_push", GIVEN))
+    settings = PanelSettings(balance.load_config("toro_side", GIVEN))
     before = settings.config().controller
     settings.choose("law", law)
     after = settings.config().controller
@@ -99,15 +99,15 @@ def test_another_law_keeps_every_key_that_it_knows(law: str) -> None:
 def test_another_law_has_its_own_defaults(tmp_path: Path) -> None:
     """Also where a file spells out those of the law before, as that of a result does."""
     path = tmp_path / "resolved.yaml"
-    path.write_text(config_text(balance.load_config("toro_push")), encoding="utf-8")
+    path.write_text(config_text(balance.load_config("toro_side")), encoding="utf-8")
     settings = PanelSettings(balance.load_config(path))
     settings.choose("law", "capture")
-    plain = balance.load_config("toro_push", {"controller": {"law": "capture"}}).controller
+    plain = balance.load_config("toro_side", {"controller": {"law": "capture"}}).controller
     assert settings.config().controller.contact_damping == plain.contact_damping
 
 
 def test_noise_leaves_the_inertial_unit_where_it_is() -> None:
-    settings = PanelSettings(balance.load_config("toro_push", {"sensors.imu.body": "hip"}))
+    settings = PanelSettings(balance.load_config("toro_side", {"sensors.imu.body": "hip"}))
     for noise in (0.0, 2.0):
         settings.set("noise", noise)
         sensors = settings.config().sensors
@@ -163,7 +163,7 @@ def test_another_robot_begins_with_its_own_world(settings: PanelSettings) -> Non
 def test_a_robot_from_a_file_of_its_own_is_offered_by_the_file_s_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(robot_files()["toro"].read_text(encoding="utf-8"), encoding="utf-8")
-    settings = PanelSettings(balance.load_config("toro_push", {"robot": str(path)}))
+    settings = PanelSettings(balance.load_config("toro_side", {"robot": str(path)}))
     given = settings.config()
     assert given.robot == str(path)
     assert settings.chosen("robot") == "mine.yaml"

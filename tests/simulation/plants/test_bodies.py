@@ -24,8 +24,9 @@ pytest.importorskip("mujoco")
 Array = NDArray[np.float64]
 
 ENGINES = ("pinocchio", "mujoco")
-STEP_S = (2e-3, 5e-4)
+STEP_S = (2e-3, 1e-3)
 MECHANICS = 0.01  # relative
+PER_STEP = 10.0  # 1/s; what a step is wrong by, relative
 WEIGHT = 2e-3  # relative
 DEPTH_M = 5e-3  # at the slam of a block
 ON_ITS_SIDE = (0.5 * np.pi, 0.0, 0.0)
@@ -39,13 +40,10 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def steps(
-    plant: Plant, robot: Robot, seconds: float, torques: Array | None = None
-) -> Iterator[float]:
-    """Run; yields the mechanical energy after each step."""
-    torques = np.zeros(robot.model.nv - 6) if torques is None else torques
+def steps(plant: Plant, robot: Robot, seconds: float) -> Iterator[float]:
+    """Run a solid; yields the mechanical energy after each step."""
     while plant.time < seconds - 0.5 * plant.dt:
-        plant.step(torques)
+        plant.step(np.zeros(0))
         yield blocks.energy(robot, plant.q, plant.v)
 
 
@@ -69,7 +67,7 @@ def test_block_lies_on_its_side_with_its_weight(tmp_path: Path, engine: str) -> 
     np.testing.assert_allclose(moment, 0.0, atol=WEIGHT * weight * 0.1)
     assert not plant.contact_wrenches.any()
     for touch in plant.touches:
-        assert 0.0 < touch.depth_m < 1e-4
+        assert 0.0 <= touch.depth_m < 1e-4
         assert abs(touch.point[2]) < 1e-4
     plant.reset(robot.q_nominal, np.zeros(6))
     assert plant.touches == ()
@@ -122,9 +120,8 @@ def test_block_beyond_balance_topples_with_the_rate_of_its_fall(
         tilt = float(np.arccos(np.clip(-up(plant)[2], -1.0, 1.0)))
         if rate is None and tilt > end:
             rate = float(np.linalg.norm(plant.v[3:]))
-            assert rate == pytest.approx(
-                blocks.tipping_rate((width, height), begin, tilt), rel=MECHANICS
-            )
+            expected = blocks.tipping_rate((width, height), begin, tilt)
+            assert rate == pytest.approx(expected, rel=PER_STEP * step_s + 2e-3)
     assert rate is not None
     assert tilt == pytest.approx(0.5 * np.pi, abs=1e-3)
     assert np.abs(plant.v).max() < 1e-3
@@ -157,21 +154,20 @@ def test_solid_on_a_slope_topples_when_its_centre_is_beyond_its_edge(
 
 
 def test_arm_that_hits_itself_rests_on_the_force_of_statics(tmp_path: Path, engine: str) -> None:
-    """The forearm swings onto the plate that carries the arm, and is pressed on it.
-
-    What holds the joints is their torque and the force at the tip; the ground bears no more than
-    the weight.
+    """The forearm is pressed onto the plate that carries the arm, by the elbow; a spring holds the
+    shoulder.  The ground bears no more than the weight.
     """
     robot = blocks.arm(tmp_path)
     model, data = robot.model, robot.model.createData()
     plant = make_plant(PlantConfig(engine=engine, joint_damping=2.0), robot)
     q = robot.q_nominal.copy()
-    q[7:] = 0.6, 1.5
+    q[7:] = 1.0, 0.9
     plant.reset(q, np.zeros(8))
-    torques = np.array([0.0, 4.0])
-    for _ in steps(plant, robot, 2.0, torques):
+    for _ in range(1200):
+        torques = np.array([100.0 * (1.0 - plant.q[7]) - 5.0 * plant.v[6], 4.0])
+        plant.step(torques)
         assert all(touch.depth_m < DEPTH_M for touch in plant.touches)
-    assert np.abs(plant.v).max() < 1e-4
+    assert np.abs(plant.v).max() < 1e-3
     assert {(touch.body, touch.other) for touch in plant.touches} == {("plate", "forearm")}
     needed = pin.computeGeneralizedGravity(model, data, plant.q)[6:] - torques
     pin.computeJointJacobians(model, data, plant.q)
@@ -194,7 +190,7 @@ def test_arm_that_hits_itself_in_flight_goes_on_as_one_rigid_body(
     robot = dataclasses.replace(robot, model=model)
     q, v = robot.q_nominal.copy(), np.zeros(8)
     q[2] += 1.0
-    q[7:] = 0.6, 1.5
+    q[7:] = 1.0, 0.9
     v[7] = 5.0
     plant = make_plant(PlantConfig(engine=engine, step_s=2.5e-4), robot)
     plant.reset(q, v)

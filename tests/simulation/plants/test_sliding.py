@@ -72,7 +72,8 @@ def test_block_slides_by_coulombs_law(
     expected = velocity[0] * time + 0.5 * a * time * (time + step_s)
     assert way[0] == pytest.approx(expected, rel=COULOMB)
     assert gained[0] == pytest.approx(a * time, rel=COULOMB)
-    assert velocity[0] == pytest.approx(speed + a * begin, abs=abs(a) * step_s)
+    landing = friction * blocks.GRAVITY * step_s  # the first step may end before it is on its plane
+    assert velocity[0] == pytest.approx(speed + a * begin, abs=landing)
     assert np.abs(way[1:]).max() < 2e-4
     level = 0.5 * SIDES[2 if on == "sole" else 1]
     assert max(heights) < level + HOP_M, "what slides does not hop"

@@ -12,7 +12,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from balance.robots.mesh_fit import Kind
+from balance.robots.shapes.mesh_fit import Kind
 
 Array = NDArray[np.float64]
 

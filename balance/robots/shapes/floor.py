@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.ground_points import GroundPoints, Numbers, ball
 from balance.robots.robot import Robot
+from balance.robots.shapes.ground_points import GroundPoints, Numbers, ball
 
 Array = NDArray[np.float64]
 

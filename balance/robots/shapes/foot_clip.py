@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from balance.robots.contacts import ContactSurface
-from balance.robots.shape import Shape, shape_of
+from balance.robots.shapes.shape import Shape, shape_of
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from balance.errors import RobotError
-from balance.robots.solids import Vector3
+from balance.robots.shapes.solids import Vector3
 
 Array = NDArray[np.float64]
 Kind = Literal["box", "sphere", "cylinder", "capsule", "hull"]

@@ -13,8 +13,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.ground_points import ball
-from balance.robots.shape import Shape
+from balance.robots.shapes.ground_points import ball
+from balance.robots.shapes.shape import Shape
 
 Array = NDArray[np.float64]
 

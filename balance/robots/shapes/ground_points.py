@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.shape import Shape
+from balance.robots.shapes.shape import Shape
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -25,7 +25,7 @@ UPRIGHT = 1e-9  # sine between a cylinder and the normal below which no point of
 class GroundPoints:
     """The points of all ``shapes`` that can touch a plane first.
 
-    Placements of joints are those of :class:`balance.robots.placements.JointPlacements`; a plane
+    Placements of joints are those of :func:`balance.dynamics.placements.joint_placements`; a plane
     has its origin on it and z out of it.  Points are (x, y, z, 1) in their joint's frame, so that
     their product with a placement is where they are.
     """

@@ -15,9 +15,9 @@ import pytest
 from balance.config import load_config
 from balance.errors import RobotError
 from balance.robots import Robot, load_robot
-from balance.robots.foot_clip import ABOVE_SOLE_M, TILT_RAD
-from balance.robots.shapes import APART_M, shapes_in_words
-from balance.robots.solids import read_solids
+from balance.robots.shapes.foot_clip import ABOVE_SOLE_M, TILT_RAD
+from balance.robots.shapes.robot_shapes import APART_M, shapes_in_words
+from balance.robots.shapes.solids import read_solids
 from balance.robots.stance import robot_of
 from balance.simulation.mismatch import simulated_robot
 

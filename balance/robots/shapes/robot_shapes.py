@@ -1,7 +1,8 @@
 """The convex shapes of a robot's bodies: what can touch the ground, and other bodies.
 
 Boxes, spheres, cylinders and capsules are those of the URDF.  A mesh has a fit
-(:mod:`balance.robots.mesh_fit`).  Feet end above their soles (:mod:`balance.robots.foot_clip`).
+(:mod:`balance.robots.shapes.mesh_fit`).  Feet end above their soles
+(:mod:`balance.robots.shapes.foot_clip`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.fit_cache import fitted
-from balance.robots.foot_clip import above_soles
-from balance.robots.mesh_fit import Fit, Kind
-from balance.robots.shape import Shape, shape_of
-from balance.robots.solids import Solid, read_solids
+from balance.robots.shapes.fit_cache import fitted
+from balance.robots.shapes.foot_clip import above_soles
+from balance.robots.shapes.mesh_fit import Fit, Kind
+from balance.robots.shapes.shape import Shape, shape_of
+from balance.robots.shapes.solids import Solid, read_solids
 
 if TYPE_CHECKING:
     from balance.robots.robot import Robot

@@ -11,11 +11,12 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from balance.errors import RobotError
-from balance.robots import fit_cache, load_robot
-from balance.robots.fit_cache import cache_folder, fitted
-from balance.robots.mesh_fit import HULL_TOLERANCE_M, STICKING_OUT_M, fit_mesh, read_points
-from balance.robots.shape import shape_of
-from balance.robots.solids import read_solids
+from balance.robots import load_robot
+from balance.robots.shapes import fit_cache
+from balance.robots.shapes.fit_cache import cache_folder, fitted
+from balance.robots.shapes.mesh_fit import HULL_TOLERANCE_M, STICKING_OUT_M, fit_mesh, read_points
+from balance.robots.shapes.shape import shape_of
+from balance.robots.shapes.solids import read_solids
 
 SCALE = (1.0, 1.0, 1.0)
 NEAR_M = 1.5e-3  # of a size to the true one: the faces of a capsule's mesh are no cylinder's

@@ -18,9 +18,9 @@ import numpy as np
 import pinocchio as pin
 
 from balance.errors import RobotError
-from balance.robots import mesh_fit
-from balance.robots.mesh_fit import Fit, fit_mesh, read_points
-from balance.robots.solids import Vector3
+from balance.robots.shapes import mesh_fit
+from balance.robots.shapes.mesh_fit import Fit, fit_mesh, read_points
+from balance.robots.shapes.solids import Vector3
 
 VERSION = 2  # of the fits; a change of mesh_fit.py that gives others needs another
 

@@ -2,8 +2,8 @@
 
 Distances are computed anew only when they can have become small: from where all of them were
 computed last, the *anchor*, no body can come nearer to another than the way they may have made
-since (:mod:`balance.robots.travel`).  The bound is strict, so nothing is missed.  Pinocchio starts
-from its last answer for a pair, so distances depend on earlier looks, by less than 1e-5 m.
+since (:mod:`balance.robots.shapes.travel`).  The bound is strict, so nothing is missed.  Pinocchio
+starts from its last answer for a pair, so distances depend on earlier looks, by less than 1e-5 m.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.floor import FloorWatch
-from balance.robots.ground_points import Numbers, ball
-from balance.robots.placements import JointPlacements
+from balance.dynamics.placements import joint_placements
 from balance.robots.robot import Robot
-from balance.robots.shape import shape_of
-from balance.robots.shapes import geometry_model
-from balance.robots.travel import travel_weights
+from balance.robots.shapes.floor import FloorWatch
+from balance.robots.shapes.ground_points import Numbers, ball
+from balance.robots.shapes.robot_shapes import geometry_model
+from balance.robots.shapes.shape import shape_of
+from balance.robots.shapes.travel import travel_weights
 
 Array = NDArray[np.float64]
 
@@ -157,8 +157,8 @@ class Proximity:
 
     def _placements(self, data: pin.Data) -> Array:
         if data is not self._data:
-            self._data, self._view = data, JointPlacements(data)
-        return self._view.now()
+            self._data, self._view = data, joint_placements(data)
+        return self._view
 
     def _place(self, data: pin.Data) -> None:
         pin.updateGeometryPlacements(self._model, data, self._geometry, self._found)

@@ -12,11 +12,10 @@ import pinocchio as pin
 import pytest
 
 from balance.robots import Robot, load_robot
-from balance.robots.ground_points import GroundPoints
-from balance.robots.placements import JointPlacements
-from balance.robots.proximity import MARGIN_M, Plate, Proximity
-from balance.robots.shape import Shape, shape_of
-from balance.robots.travel import travel_weights
+from balance.robots.shapes.ground_points import GroundPoints
+from balance.robots.shapes.proximity import MARGIN_M, Plate, Proximity
+from balance.robots.shapes.shape import Shape, shape_of
+from balance.robots.shapes.travel import travel_weights
 
 SAME_M = 5e-6  # to which two ways to a distance agree: GJK ends at 1e-6
 
@@ -261,18 +260,6 @@ def test_a_floor_that_moves_is_looked_at_again() -> None:
     assert {robot.shapes[n].body for n in numbers} == {"left_foot", "right_foot"}
     np.testing.assert_allclose(heights.min(), 2e-3 - 0.01, atol=1e-9)
     np.testing.assert_allclose(points[:, 2] - 0.01, heights, atol=1e-9)
-
-
-def test_placements_are_those_of_the_joints_at_any_time() -> None:
-    robot = robot_of("toro")
-    data = robot.model.createData()
-    placements = JointPlacements(data)
-    rng = np.random.default_rng(1)
-    for _ in range(3):
-        pin.forwardKinematics(robot.model, data, random_posture(robot, rng, 0.5))
-        for rows, pose in zip(placements.now(), data.oMi, strict=True):
-            assert np.array_equal(rows[:3], pose.rotation.T)
-            assert np.array_equal(rows[3], pose.translation)
 
 
 def test_a_plate_is_touched_at_its_edge_too() -> None:
