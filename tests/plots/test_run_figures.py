@@ -131,7 +131,7 @@ def test_measured_forces_never_leave_the_friction_cone_of_the_ground(fall: Recor
 
 def test_impacts_are_cut_off_with_their_peak_stated(fall: Recording) -> None:
     axes = contacts_figure(fall).axes[0]
-    peak = max(fall.contact_wrenches[:, 0, 2].max(), fall.wrenches[:, 0, 2].max())
+    peak = max(fall.contact_wrenches[:, 0, 2].max(), np.nanmax(fall.wrenches[:, 0, 2]))
     assert axes.get_ylim()[1] < peak
     assert axes.get_title("right") == f"peak {1e-3 * peak:.3g} kN"
 

@@ -18,7 +18,7 @@ from balance.experiment import Experiment
 from balance.recordings.log import Log
 from balance.recordings.recording import Recording
 from balance.robots import Robot
-from balance.simulation.plants.interface import BodyImpulse
+from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
 from balance.simulation.pushes import (
     HalfSinePush,
@@ -53,6 +53,7 @@ class StillPlant:
         self.dt, self.time = dt, 0.0
         self.q, self.v = robot.q_nominal, np.zeros(robot.model.nv)
         self.contact_wrenches = np.zeros((len(robot.soles), 6))
+        self.touches: tuple[Touch, ...] = ()
         self.given: list[BodyImpulse] = []
 
     def reset(self, q: Array, v: Array) -> None:

@@ -28,14 +28,23 @@ ALIGNED = 1e-6  # sine between a plane and the side of a box that is cut along i
 
 
 def above_soles(
-    shapes: Iterable[Shape], model: pin.Model, surfaces: Iterable[ContactSurface]
+    shapes: Iterable[Shape], model: pin.Model, surfaces: Iterable[ContactSurface], q: Array
 ) -> list[Shape]:
-    """The shapes, those of bodies that have a foot without what is lower than its sole."""
+    """The shapes, those of bodies that have a foot without what is lower than its sole.
+
+    ``q`` is how the robot stands: the frame of a point says nothing of where the ground is.
+    """
     planes: dict[int, list[Array]] = {}
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
     for surface in surfaces:
         if surface.is_foot:
             frame = model.frames[surface.frame_id]
             pose = frame.placement * surface.placement
+            if not surface.has_area:
+                R_WJ = data.oMi[frame.parentJoint].rotation
+                upright = R_WJ.T @ surface.axes(R_WJ @ pose.rotation)
+                pose = pin.SE3(upright, pose.translation)
             planes.setdefault(frame.parentJoint, []).extend(_planes(surface, pose))
     found = []
     for shape in shapes:

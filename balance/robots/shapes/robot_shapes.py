@@ -70,7 +70,7 @@ def robot_shapes(robot: Robot) -> tuple[Shape, ...]:
                 placement=frame.placement * shape.placement,
             )
         )
-    return tuple(above_soles(found, robot.model, robot.surfaces))
+    return tuple(above_soles(found, robot.model, robot.surfaces, robot.q_file))
 
 
 def _shape(solid: Solid, fits: dict[object, Fit]) -> Shape:

@@ -19,7 +19,9 @@ from balance.recordings.verdict import Cause, RunEnd, aborted
 def fallen(tmp_path: Path) -> Running:
     """A session that was pushed over."""
     push = {"type": "impulse", "direction": [0, 1, 0], "time_s": 0.01, "impulse_Ns": 150.0}
-    config = balance.load_config("toro_push", {"pushes": [push], "duration_s": 2.0})
+    config = balance.load_config(
+        "toro_push", {"pushes": [push], "duration_s": 2.0, "stop_after_fall_s": 0.2}
+    )
     experiment = Experiment(config)
     (tmp_path / "log").touch()
     shared = SharedLog(tmp_path / "log", config, experiment.robot, writable=True)
