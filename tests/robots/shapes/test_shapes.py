@@ -113,14 +113,16 @@ def test_legs_on_point_feet_stay_off_the_ground_at_any_tilt() -> None:
     """Of Solo12's lower leg: below the plane through its foot's point there is nothing."""
     robot = load_robot("solo12")
     rng = np.random.default_rng(2)
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     for sole in robot.soles:
-        frame = robot.model.frames[sole.frame_id]
+        frame, R_WF = robot.model.frames[sole.frame_id], data.oMf[sole.frame_id].rotation
         shapes = [shape for shape in robot.shapes if shape.joint == frame.parentJoint]
         assert shapes
         for angle in rng.uniform(0.0, 2.0 * np.pi, 30):
             # Between two of the tilts that were cut off, a little is left below.
             tilt = np.sin(0.9 * TILT_RAD) * np.array([np.cos(angle), np.sin(angle)])
-            normal = np.append(tilt, np.sqrt(1.0 - tilt @ tilt))
+            normal = R_WF.T @ np.append(tilt, np.sqrt(1.0 - tilt @ tilt))
             for shape in shapes:
                 pose = frame.placement.actInv(shape.placement)
                 points = shape.points @ pose.rotation.T + pose.translation
