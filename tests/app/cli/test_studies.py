@@ -17,6 +17,8 @@ from balance.app.cli.studies import COMMANDS
 from balance.recordings.results import load_recording
 from balance.studies import cluster
 
+QUICK = {"control_period_s": 0.004, "plant.step_s": 0.004}
+"""For searches, whose runs go on until the robot stands still."""
 NOBODY = "tcp://127.0.0.1:9"  # the discard port: nothing listens there
 
 
@@ -119,7 +121,7 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
     push = {"type": "impulse", "direction": [1, 0, 0], "time_s": 0.0, "impulse_Ns": 1.0}
     study = {
         "experiment": "toro_push",
-        "set": {"duration_s": 0.3, "pushes": [push]},
+        "set": {"duration_s": 0.3, "pushes": [push], **QUICK},
         "directions": {"azimuth_deg": [0.0]},
         "tolerance": 0.4,
         "largest": 1.0,
@@ -147,7 +149,7 @@ def test_a_comparison_writes_its_tables_figure_and_recordings(
     limits = {"directions": {"azimuth_deg": [90.0]}, "tolerance": 0.4, "largest": 1.0}
     study = {
         "experiment": "toro_push",
-        "set": short,
+        "set": short | QUICK,
         "laws": ["momentum", "virtual_model"],
         "limits": limits,
     }
