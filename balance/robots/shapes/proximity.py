@@ -134,6 +134,15 @@ class Proximity:
                 self._move_anchor(q, moved, data)
         return self._close_contacts(q, data) if len(self._close) else []
 
+    def touches_itself(self, q: Array, data: pin.Data) -> bool:
+        """Whether :meth:`contacts` has any at ``q``; ``data`` is placed there if it is needed."""
+        if self._anchor is not None and not len(self._close):
+            used = self._bound.dot(np.abs(q - self._anchor))
+            if used[used.argmax()] < 1.0:
+                return False
+        pin.forwardKinematics(self._model, data, q)
+        return bool(self.contacts(q, data))
+
     def self_contacts(self, data: pin.Data) -> list[Near]:
         """All pairs nearer than ``MARGIN_M``, looked for without what is known from before."""
         self._place(data)

@@ -46,7 +46,7 @@ def test_a_close_pair_is_measured_once_where_it_stays() -> None:
     q[joint] = min(high, q[joint] + 0.02 * away)
     for _ in range(50):
         assert proximity.contacts(q, placed(robot, q)) == []
-    assert 0 < len(measured) < 50
+    assert 0 < len(measured) < 10
     q[joint] -= 0.1 * away
     assert proximity.contacts(q, placed(robot, q))
 
