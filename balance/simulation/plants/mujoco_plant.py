@@ -28,6 +28,7 @@ from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
+from balance.simulation.plants import mujoco_self_pairs
 from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.mujoco_bodies import BodyContacts, add_bodies
 from balance.simulation.plants.mujoco_contacts import (
@@ -89,7 +90,8 @@ class MujocoPlant:
         self._bodies = BodyContacts(self.model, self.data, robot, config, around)
         self._sliding = Sliding(self.model, self.data)
         self._self_pairs: SelfPairs | None = None
-        if config.collisions == "all" and ground is None and robot.shape_pairs:
+        many = len(robot.shape_pairs) >= mujoco_self_pairs.FEWEST_PAIRS
+        if config.collisions == "all" and ground is None and many:
             without = config.model_copy(update={"collisions": "ground"})
             self._self_pairs = SelfPairs(self.model, _model(without, robot, around), robot)
         self.reset(robot.q_nominal, np.zeros(nv))

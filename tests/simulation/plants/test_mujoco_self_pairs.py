@@ -8,6 +8,7 @@ import pytest
 from balance.config import load_config
 from balance.control import make_controller
 from balance.robots.stance import robot_of
+from balance.simulation.plants import mujoco_self_pairs
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.mujoco_plant import MujocoPlant
 
@@ -22,9 +23,10 @@ from balance.simulation.plants.mujoco_plant import MujocoPlant
     ],
 )
 def test_both_models_make_the_same_steps(
-    config_name: str, contact: str, push: float, near: bool
+    config_name: str, contact: str, push: float, near: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pushed, while damping and friction change; ``near``: bodies come near each other."""
+    monkeypatch.setattr(mujoco_self_pairs, "FEWEST_PAIRS", 1)
     config = load_config(config_name)
     robot = robot_of(config)
     plant_config = config.plant.model_copy(update={"contact": contact, "collisions": "all"})
