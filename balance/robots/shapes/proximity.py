@@ -1,9 +1,12 @@
 """Which bodies of a robot are near each other, a plate, or the floor.
 
-Distances are computed anew only when they can have become small: from where all of them were
-computed last, the *anchor*, no body can come nearer to another than the way they may have made
-since (:mod:`balance.robots.shapes.travel`).  The bound is strict, so nothing is missed.  Pinocchio
-starts from its last answer for a pair, so distances depend on earlier looks, by less than 1e-5 m.
+Distances are computed anew only when they can have become small: no body comes nearer to another
+than by the way they may have made since (:mod:`balance.robots.shapes.travel`).  From the *anchor*,
+where a lower bound of every distance is known, that is tested for all pairs at once.  Where it
+fails the anchor moves: every bound loses the way to there, and pairs that have lost much of it are
+measured.  The few pairs that are close have an anchor each.  The bounds are strict, so nothing is
+missed.  Pinocchio starts from its last answer for a pair, so distances depend on earlier looks, by
+less than 1e-5 m.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ Array = NDArray[np.float64]
 
 MARGIN_M = 2e-3  # what is nearer is told
 HORIZON_M = 0.06  # gaps beyond this are bounded, not computed
-MOST_DOUBTFUL = 12  # pairs that may have come near before all distances are computed anew
+CLOSE_M = 3e-3  # pairs with less room than this beyond the margin have an anchor each
+MOST_LOST = 40  # pairs that are measured again before all distances are computed anew
+LEAST_KEPT = 0.5  # share of its room, as measured, below which a pair is measured again
 
 
 @dataclass(frozen=True)
@@ -102,10 +107,9 @@ class Proximity:
         for i, j in pairs:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self._found = self._geometry.createData()
-        # Ways of the shapes in the world, and within the robot: the base carries all along.
-        self._travel = travel_weights(robot.model, self.shapes)
-        self._within = self._travel.copy()
-        self._within[:, :7] = 0.0
+        self._ways = self._pair_ways(robot.model)
+        # Where in the list of pairs another first shape begins.
+        self._starts = np.flatnonzero(np.diff(self._first, prepend=-1))
         self._joints = np.array([shape.joint for shape in self.shapes], dtype=np.int64)
         balls = [ball(shape) for shape in self.shapes]
         self._centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
@@ -117,23 +121,32 @@ class Proximity:
         """All pairs nearer than ``MARGIN_M`` at ``q``: two bodies, or a body and a plate."""
         if not len(self._first):
             return []
-        if self._anchor is not None:
+        if self._anchor is None:
+            self._drop_anchor(q, data)
+        else:
             moved = np.abs(q - self._anchor)
-            if self._apart:
-                used = self._bound.dot(moved)
-                if used[used.argmax()] < 1.0:
-                    return []
-            doubtful = (self._gaps - self._ways(moved) < self._margin).nonzero()[0]
-            if len(doubtful) <= self._close + MOST_DOUBTFUL:
-                self._place(data)
-                return self._near(doubtful, data)
-        self._drop_anchor(q, data)
-        return self._near((self._gaps < self._margin).nonzero()[0], data)
+            used = self._bound.dot(moved)
+            most = used[used.argmax()]
+            if most != most:  # a state that is not a number is near nothing, and no anchor
+                self._anchor = None
+                return []
+            if most >= 1.0:
+                self._move_anchor(q, moved, data)
+        return self._close_contacts(q, data) if len(self._close) else []
+
+    def touches_itself(self, q: Array, data: pin.Data) -> bool:
+        """Whether :meth:`contacts` has any at ``q``; ``data`` is placed there if it is needed."""
+        if self._anchor is not None and not len(self._close):
+            used = self._bound.dot(np.abs(q - self._anchor))
+            if used[used.argmax()] < 1.0:
+                return False
+        pin.forwardKinematics(self._model, data, q)
+        return bool(self.contacts(q, data))
 
     def self_contacts(self, data: pin.Data) -> list[Near]:
         """All pairs nearer than ``MARGIN_M``, looked for without what is known from before."""
         self._place(data)
-        return self._near((self._all_gaps(data) < self._margin).nonzero()[0], data)
+        return self._near((self._all_gaps(data) < self._margin).nonzero()[0], data)[0]
 
     def clearance(self, data: pin.Data) -> float:
         """A distance (m) that no pair which does not overlap is below."""
@@ -163,37 +176,65 @@ class Proximity:
     def _place(self, data: pin.Data) -> None:
         pin.updateGeometryPlacements(self._model, data, self._geometry, self._found)
 
-    def _ways(self, moved: Array) -> Array:
-        """How much nearer each pair can have come, m; ``moved`` is |q - anchor|."""
-        way = (self._within @ moved)[self._first]
-        own = ~self._on_plate
-        way[own] += (self._within @ moved)[self._second[own]]
-        if self.plates:
-            way[self._on_plate] = (self._travel @ moved)[self._first[self._on_plate]]
-        return way
+    def _pair_ways(self, model: pin.Model) -> Array:
+        """Rows (n, nq) whose product with ``|q1 - q0|`` bounds how much nearer each pair comes, m.
+
+        Joints that carry both shapes along, as the base does, do not count.
+        """
+        travel = travel_weights(model, self.shapes)
+        carried = travel != 0.0
+        ways = travel[self._first]
+        own = (~self._on_plate).nonzero()[0]
+        first, second = self._first[own], self._second[own]
+        ways[own] += travel[second]
+        ways[own] *= ~(carried[first] & carried[second])
+        return ways
 
     def _drop_anchor(self, q: Array, data: pin.Data) -> None:
-        """Compute all distances, and with them how far each shape may go before one is small."""
+        """Begin with the distances of all pairs at ``q``."""
         self._place(data)
         self._gaps = self._all_gaps(data)
-        self._anchor = q.copy()
-        room = self._gaps - self._margin
-        self._close = int((room <= 0.0).sum())
-        self._apart = self._close == 0
-        if not self._apart:
+        self._rooms = self._gaps - self._margin  # when they were measured
+        self._set_anchor(q)
+
+    def _move_anchor(self, q: Array, moved: Array, data: pin.Data) -> None:
+        """Know bounds at ``q`` from those at the anchor, ``moved`` (nq,) away, and measure some."""
+        rooms = self._gaps - self._margin - self._ways.dot(moved)
+        # Those that are close have other anchors.
+        rooms[self._close] = -np.inf
+        lost = (rooms < LEAST_KEPT * self._rooms).nonzero()[0]
+        if len(lost) > MOST_LOST:
+            self._drop_anchor(q, data)
             return
-        own, rows = ~self._on_plate, np.full((2, len(self.shapes)), np.inf)
-        # Both shapes of a pair may move: each has half the room.
-        np.minimum.at(rows[0], self._first[own], 0.5 * room[own])
-        np.minimum.at(rows[0], self._second[own], 0.5 * room[own])
-        np.minimum.at(rows[1], self._first[self._on_plate], room[self._on_plate])
-        kept = np.isfinite(rows)
-        self._bound = np.concatenate(
-            [
-                self._within[kept[0]] / rows[0, kept[0], None],
-                self._travel[kept[1]] / rows[1, kept[1], None],
-            ]
-        )
+        np.add(rooms, self._margin, out=self._gaps)
+        self._place(data)
+        self._exact(lost, self._gaps)
+        self._rooms[lost] = self._gaps[lost] - self._margin
+        self._set_anchor(q)
+
+    def _set_anchor(self, q: Array) -> None:
+        """Put the anchor to ``q``, where ``_gaps`` are known."""
+        self._anchor = q.copy()
+        rooms = self._gaps - self._margin
+        close = rooms < CLOSE_M
+        self._close = close.nonzero()[0]
+        self._close_ways = self._ways[self._close]
+        self._close_gaps = self._gaps[self._close]
+        self._close_anchors = np.tile(q, (len(self._close), 1))
+        # Of all pairs with the same first shape the largest share of the room that a joint can use.
+        shares = self._ways * np.where(close, 0.0, 1.0 / np.maximum(rooms, CLOSE_M))[:, None]
+        self._bound = np.maximum.reduceat(shares, self._starts, axis=0)
+
+    def _close_contacts(self, q: Array, data: pin.Data) -> list[Near]:
+        """Which of the close pairs are near: those that can be are measured, and anchored here."""
+        ways = np.einsum("nk,nk->n", self._close_ways, np.abs(q - self._close_anchors))
+        doubtful = (self._close_gaps - ways < self._margin).nonzero()[0]
+        if not len(doubtful):
+            return []
+        self._place(data)
+        self._close_anchors[doubtful] = q
+        found, self._close_gaps[doubtful] = self._near(self._close[doubtful], data)
+        return found
 
     def _all_gaps(self, data: pin.Data) -> Array:
         """A lower bound of the distance of each pair, exact where balls around them are near."""
@@ -212,19 +253,20 @@ class Proximity:
             gaps[pair] = pin.computeDistance(self._geometry, self._found, int(pair)).min_distance
         return gaps
 
-    def _near(self, pairs: Numbers, data: pin.Data) -> list[Near]:
-        """Which of some pairs are near, and where."""
-        found = []
+    def _near(self, pairs: Numbers, data: pin.Data) -> tuple[list[Near], list[float]]:
+        """Which of some pairs are near, and where; and the distances of all of them."""
+        found, distances = [], []
         for pair in pairs.tolist():
             result = pin.computeDistance(self._geometry, self._found, pair)
             distance = result.min_distance
+            distances.append(distance)
             if distance >= self._margin:
                 continue
             middle = 0.5 * (result.getNearestPoint1() + result.getNearestPoint2())
             i, j = int(self._first[pair]), int(self._second[pair])
             one = Near(i, j, middle, -result.normal, distance)
             found += self._on_top(one, data) if j >= len(self.shapes) else [one]
-        return found
+        return found, distances
 
     def _on_top(self, one: Near, data: pin.Data) -> list[Near]:
         """A body on a plate: its lowest points over the top, or else the nearest one."""

@@ -28,6 +28,7 @@ from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
+from balance.simulation.plants import mujoco_self_pairs
 from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.mujoco_bodies import BodyContacts, add_bodies
 from balance.simulation.plants.mujoco_contacts import (
@@ -37,8 +38,9 @@ from balance.simulation.plants.mujoco_contacts import (
 )
 from balance.simulation.plants.mujoco_ground import MovingGround, add_ground
 from balance.simulation.plants.mujoco_model import compiled, robot_spec
+from balance.simulation.plants.mujoco_self_pairs import SelfPairs
 from balance.simulation.plants.mujoco_sliding import Sliding
-from balance.simulation.world import obstacles
+from balance.simulation.world import Obstacle, obstacles
 
 Array = NDArray[np.float64]
 
@@ -61,13 +63,8 @@ class MujocoPlant:
         self, config: PlantConfig, robot: Robot, ground: GroundMotion | None = None
     ) -> None:
         self.robot, self.dt = robot, config.step_s
-        spec = robot_spec(robot)
-        _set_options(spec.option, config)
-        moving = None if ground is None else add_ground(spec)
         around = obstacles(robot, ground)
-        add_corners(spec, robot, config, frozenset() if ground is None else ground.surfaces, moving)
-        add_bodies(spec, robot, config, around, moving)
-        self.model = compiled(spec, robot)
+        self.model = _model(config, robot, around, ground)
         self.joint_damping = self.model.dof_damping[6 : robot.model.nv]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
         self.joint_damping[:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
@@ -92,6 +89,11 @@ class MujocoPlant:
         self._contacts = CornerContacts(self.model, self.data, robot, config, ground is not None)
         self._bodies = BodyContacts(self.model, self.data, robot, config, around)
         self._sliding = Sliding(self.model, self.data)
+        self._self_pairs: SelfPairs | None = None
+        many = len(robot.shape_pairs) >= mujoco_self_pairs.FEWEST_PAIRS
+        if config.collisions == "all" and ground is None and many:
+            without = config.model_copy(update={"collisions": "ground"})
+            self._self_pairs = SelfPairs(self.model, _model(without, robot, around), robot)
         self.reset(robot.q_nominal, np.zeros(nv))
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -126,7 +128,8 @@ class MujocoPlant:
             self._push(impulses)
         if self._ground is not None:
             self._ground.set(self.time, self.dt)
-        self._sliding.step(*self.engine_steps)
+        model = self.model if self._self_pairs is None else self._self_pairs.model(self.q)
+        self._sliding.step(*self.engine_steps, model)
         if impulses:
             self.data.xfrc_applied[:] = 0.0
         others = self._contacts.read(self.contact_wrenches)
@@ -164,6 +167,21 @@ class MujocoPlant:
             point = data.xpos[body] + rotation @ frame.placement.act(impulse.point)
             data.xfrc_applied[body, :3] += force
             data.xfrc_applied[body, 3:] += np.cross(point - data.xipos[body], force)
+
+
+def _model(
+    config: PlantConfig,
+    robot: Robot,
+    around: tuple[Obstacle, ...],
+    ground: GroundMotion | None = None,
+) -> mujoco.MjModel:
+    """The robot and what is ``around`` it, compiled; how hard contacts are is not set yet."""
+    spec = robot_spec(robot)
+    _set_options(spec.option, config)
+    moving = None if ground is None else add_ground(spec)
+    add_corners(spec, robot, config, frozenset() if ground is None else ground.surfaces, moving)
+    add_bodies(spec, robot, config, around, moving)
+    return compiled(spec, robot)
 
 
 def _set_options(option: mujoco.MjOption, config: PlantConfig) -> None:

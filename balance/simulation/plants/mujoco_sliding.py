@@ -40,27 +40,35 @@ class Sliding:
         self._model, self._data, self._dt = model, data, float(model.opt.timestep)
         self._state, self._kept = (data.qpos, data.qvel), (data.qpos.copy(), data.qvel.copy())
 
-    def step(self, whole: EngineCall, begin: EngineCall, finish: EngineCall) -> None:
+    def step(
+        self,
+        whole: EngineCall,
+        begin: EngineCall,
+        finish: EngineCall,
+        model: mujoco.MjModel | None = None,
+    ) -> None:
         """``mj_step``, or ``mj_step1`` and ``mj_step2``: what slides then is where it slides.
 
-        In two halves a step takes two thirds longer.
+        In two halves a step takes two thirds longer.  ``model`` is another one for the same data.
         """
-        data = self._data
+        data, model = self._data, self._model if model is None else model
         (qpos, qvel), (kept_qpos, kept_qvel) = self._state, self._kept
         kept_qpos[:], kept_qvel[:] = qpos, qvel
-        whole(self._model, data)
+        whole(model, data)
         # Contacts are the last of the constraints, after welds and the joints' end stops.
         rows = slice(data.ne + data.nl, data.nefc)
         velocity = self._after(rows)
         if velocity.dot(velocity) > STILL**2 and _lengths(velocity).max() > STILL:
-            self._repeat(begin, finish, rows)
+            self._repeat(begin, finish, rows, model)
 
-    def _repeat(self, begin: EngineCall, finish: EngineCall, rows: slice) -> None:
+    def _repeat(
+        self, begin: EngineCall, finish: EngineCall, rows: slice, model: mujoco.MjModel
+    ) -> None:
         """Do the step again until it ends with the speeds that it was done with.
 
         Relaxed by the factor of Irons and Tuck, 1969, from how the error has changed.
         """
-        model, data, relaxation = self._model, self._data, 1.0
+        data, relaxation = self._data, 1.0
         speeds, before = _lengths(data.efc_vel[rows]), None
         friction = data.contact.friction[data.contact.efc_address >= 0, 0]
         for _ in range(MOST_REPEATS):
