@@ -39,6 +39,7 @@ FLAGS = [
 ]
 PATIENCE_S = 120.0  # a busy machine draws slowly
 SIZE = {"width": 900, "height": 540}
+COARSE = 0.5  # pixels drawn for each of the page: software is slow at it
 
 
 class Command:
@@ -68,7 +69,7 @@ class Command:
 
 
 def open_page(browser: Any, port: int) -> Any:
-    page = browser.new_page(viewport=SIZE)
+    page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
     page.set_default_timeout(1e3 * PATIENCE_S)
     page.goto(f"http://127.0.0.1:{port}")
     # Notes lie on top of the controls in a window as small as this.
