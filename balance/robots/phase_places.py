@@ -169,16 +169,16 @@ class Places:
 
     def _held(self, phase: PhaseConfig) -> Iterator[SurfaceGoal]:
         """Goals of what stays in the air where it was put; a surface left lying is refused."""
-        bodies = {self._joint(name) for name in phase.contacts}
+        bodies = {self._joint(name) for name in (*phase.contacts, *phase.move)}
         for name, lies in list(self.lies.items()):
             if name in phase.contacts or name in phase.move:
                 continue
             surface = self.surface(name)
-            if lies.on is None:
+            if self._joint(name) in bodies:  # another surface of the same body bears or moves
+                del self.lies[name]
+            elif lies.on is None:
                 turn = full_turn(surface) if lies.upright else "none"
                 yield SurfaceGoal(surface, lies.pose, False, turn=turn)
-            elif self._joint(name) in bodies:  # another surface of the same body bears
-                del self.lies[name]
             else:
                 raise ConfigError(
                     f"'{name}' lies on the {lies.on} and neither bears nor moves; name it in "
