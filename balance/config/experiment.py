@@ -18,6 +18,7 @@ from balance.config.ground import GroundConfig
 from balance.config.laws import LawConfig
 from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
+from balance.config.phases import ObjectConfig, PhaseConfig, contradictions
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
@@ -49,6 +50,8 @@ class ExperimentConfig(Strict):
     Once the posture is lost the law goes on, the joints hold their posture, or they are limp, as
     ``after_fall`` says, for ``stop_after_fall_s``; if that does not say, a run goes on until the
     robot lies still, for at most 4 s, and a run of a study is over at once.
+    ``phases`` are stances in sequence, in place of the one ``stance``; ``objects`` are what they
+    stand or lean on.
     ``quantities`` names figures of the user's own, as :mod:`balance.config.quantity` says.
     ``code`` says which code of the user's own takes part, with the hash of each file; it is filled
     in when the experiment is read, and refuses other files when it is repeated.
@@ -61,6 +64,8 @@ class ExperimentConfig(Strict):
     after_fall: Literal["law", "hold", "limp"] = "hold"
     stop_after_fall_s: NonNegative | None = None
     stance: StanceConfig | None = None
+    objects: dict[str, ObjectConfig] = Field(default_factory=dict)
+    phases: tuple[PhaseConfig, ...] = ()
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     controller: SerializeAsAny[LawConfig]
     pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
@@ -103,6 +108,9 @@ class ExperimentConfig(Strict):
                     f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
                     f"which ends at duration_s = {self.duration_s} s"
                 )
+        yield from contradictions(self.phases, self.objects)
+        if self.phases and self.stance is not None:
+            yield "stance and phases both say what bears; the first phase is the stance"
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:
