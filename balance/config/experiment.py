@@ -18,6 +18,7 @@ from balance.config.ground import GroundConfig
 from balance.config.laws import LawConfig
 from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
+from balance.config.phases import ObjectConfig, PhaseConfig, contradictions
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
@@ -64,6 +65,10 @@ class ExperimentConfig(Strict):
     and in a study not at all. Example: 0.5."""
     stance: StanceConfig | None = None
     """Which surfaces bear load; the soles of the robot if not given."""
+    objects: dict[str, ObjectConfig] = Field(default_factory=dict)
+    """What the robot stands or leans on beside the floor, by names of your choice."""
+    phases: tuple[PhaseConfig, ...] = ()
+    """Stances in sequence, in place of the one `stance`."""
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     """The simulated robot and ground."""
     controller: SerializeAsAny[LawConfig]
@@ -122,6 +127,9 @@ class ExperimentConfig(Strict):
                     f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
                     f"which ends at duration_s = {self.duration_s} s"
                 )
+        yield from contradictions(self.phases, self.objects)
+        if self.phases and self.stance is not None:
+            yield "stance and phases both say what bears; the first phase is the stance"
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:

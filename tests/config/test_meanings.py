@@ -38,9 +38,7 @@ def test_every_key_has_a_meaning(kind: str, examples: Examples) -> None:
         for section, key in rows(kind, examples)
         if not key.meaning
     ]
-    assert lacking == [], (
-        "write a text below each key, as balance/config/meanings.py says"
-    )
+    assert lacking == [], "write a text below each key, as balance/config/meanings.py says"
 
 
 @pytest.mark.parametrize("kind", KINDS)
