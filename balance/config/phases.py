@@ -20,36 +20,39 @@ FLOOR = "floor"
 
 
 class ObjectConfig(Strict):
-    """Something to stand or lean on: a plate, or a box if it is as deep as high.
-
-    ``centre_m`` is the middle of the face that surfaces touch, ``normal`` points out of that face.
-    ``size_m`` are its sides along x and y: on a level face those of the world, turned by
-    ``yaw_rad``; on any other x is the world axis farthest from the normal, laid into the face.
-    ``depth_m`` is how far the object goes on below the face.
-    """
+    """Something to stand or lean on: a plate, or a box if it is as deep as high."""
 
     centre_m: Vector3
+    """Middle of the face that surfaces touch. Example: [0.3, 0.0, 0.1]."""
     size_m: tuple[Positive, Positive]
+    """Its sides along x and y: on a level face those of the world, turned by `yaw_rad`; on any
+    other x is the world axis farthest from the normal, laid into the face. Example: [0.4, 0.3]."""
     normal: Direction = (0.0, 0.0, 1.0)
+    """Points out of that face [-]."""
     yaw_rad: float = 0.0
+    """Turns the sides of a level face."""
     depth_m: Positive = 0.04
+    """How far the object goes on below the face."""
 
 
 class PlaceConfig(Strict):
     """Where a surface is put.
 
-    ``on`` is an object or ``floor``; the surface is laid flat there, at the point nearest to
-    ``to_m`` (world), or ``by_m`` from where it was.  With neither it lies wherever on that object
-    the posture has it.  Without ``on`` it is held in the air, at ``to_m`` or by ``by_m`` from where
-    it was; with neither it is free: it goes where the posture near the nominal one has it.
-    ``yaw_rad`` is the angle of its x axis in the face, from that of the object.  If it is not
-    given, feet keep their heading, and anything else takes the one that suits the posture.
+    On an object it is laid flat, at the point nearest to ``to_m``, or ``by_m`` from where it was;
+    with neither it lies wherever on that object the posture has it. In the air it is held at
+    ``to_m`` or by ``by_m`` from where it was; with neither it is free: it goes where the posture
+    near the nominal one has it.
     """
 
     on: str | None = None
+    """Name of an object, or `floor`; in the air if not given. Example: floor."""
     to_m: Vector3 | None = None
+    """The place, in world axes. Example: [0.3, 0.1, 0.1]."""
     by_m: Vector3 | None = None
+    """In place of it, an offset from where the surface was. Example: [0.1, 0.0, 0.0]."""
     yaw_rad: float | None = None
+    """Angle of its x axis in the face, from that of the object; if not given, feet keep their
+    heading, and anything else takes the one that suits the posture. Example: 0.2."""
 
     @model_validator(mode="after")
     def _one_place(self) -> PlaceConfig:
@@ -61,28 +64,31 @@ class PlaceConfig(Strict):
 
 
 class MoveConfig(PlaceConfig):
-    """Where a limb goes in a phase, over ``duration_s``, ``clearance_m`` above both its places."""
+    """Where a limb goes in a phase."""
 
     clearance_m: NonNegative = 0.05
+    """How far above both its places it goes."""
     duration_s: Positive = 1.0
+    """How long it takes."""
 
 
 class UntilConfig(Strict):
-    """What ends a phase: everything given here at once, before ``timeout_s``, which is a failure.
-
-    ``time_s`` is the time that it lasts, at least if there are other conditions; ``loaded`` the
-    share of the load on the contacts that the next phase keeps; ``touchdown_N`` the measured normal
-    force of every limb that moves, ``touchdown_m`` its height; either of these two is enough.
-    ``com_m`` and ``joints_rad`` say how near the phase's posture is to be: the CoM, every joint.
-    """
+    """What ends a phase: everything given here at once."""
 
     time_s: NonNegative | None = None
+    """Time that it lasts, at least if there are other conditions. Example: 1.5."""
     loaded: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the load on the contacts that the next phase keeps [-]. Example: 0.95."""
     touchdown_N: Positive | None = None
+    """Measured normal force of every limb that moves; or give `touchdown_m`. Example: 20."""
     touchdown_m: Positive | None = None
+    """Height of every limb that moves. Example: 0.002."""
     com_m: Positive | None = None
+    """How near the CoM is to that of the phase's posture. Example: 0.01."""
     joints_rad: Positive | None = None
+    """How near every joint is to its angle there. Example: 0.05."""
     timeout_s: Positive | None = None
+    """Time after which the phase has failed; other conditions than time need it. Example: 5.0."""
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -112,22 +118,30 @@ class UntilConfig(Strict):
 class PhaseConfig(Strict):
     """One stance of a sequence: ``contacts`` bear, what is under ``move`` goes to its next place.
 
-    A limb that moves does not bear: a later phase names it among its contacts.  ``places`` says
-    where surfaces lie as the run starts, in the first phase only; feet that it does not name are on
-    the floor where the nominal posture has them.  ``posture`` are angles that the search starts
-    from and stays near to, ``base_rpy_rad`` an orientation of the base; ``held`` joints keep their
-    angle; with ``com_offset_m`` the CoM is so far from the middle of what bears, x and y.
+    A limb that moves does not bear: a later phase names it among its contacts.
     """
 
     name: str
+    """Its name. Example: lift."""
     contacts: tuple[str, ...]
+    """Names of the surfaces that bear. Example: [left sole]."""
     places: dict[str, PlaceConfig] = Field(default_factory=dict)
+    """Where surfaces lie as the run starts, in the first phase only; feet that it does not name are
+    on the floor where the nominal posture has them. Example: {right sole: {on: floor}}."""
     move: dict[str, MoveConfig] = Field(default_factory=dict)
+    """Limbs that move, and where they go. Example: {right sole: {on: floor, by_m: [0.1, 0.0,
+    0.0]}}."""
     posture: dict[str, float] = Field(default_factory=dict)
+    """Angles that the search for the posture starts from and stays near to, by joint [rad].
+    Example: {left_knee: 0.6}."""
     base_rpy_rad: Vector3 | None = None
+    """Roll, pitch and yaw of the base. Example: [0.0, 0.1, 0.0]."""
     held: tuple[str, ...] = ()
+    """Joints that keep their angle. Example: [left_elbow]."""
     com_offset_m: tuple[float, float] | None = None
+    """Shift (x, y) of the CoM from the middle of what bears. Example: [0.0, 0.02]."""
     until: UntilConfig | None = None
+    """What ends it; the last phase lasts until the run ends."""
 
     @model_validator(mode="after")
     def _consistent(self) -> PhaseConfig:
