@@ -24,6 +24,10 @@ suppress_warnings = ["myst.header"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Contact", "Progress")}
+add_module_names = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 
