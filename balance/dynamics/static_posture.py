@@ -33,7 +33,7 @@ MOMENT_ARM_M = 0.3  # by which moments on the base are made comparable with forc
 # Weights of the objective: of a joint's distance in rad, of the base's in rad and m, of a hinted
 # joint's, and of a torque's share; then of f_x, f_y, f_z, tau_x, tau_y, tau_z in units of Bearing.
 JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 2.0, 0.03, 3.0, 0.3
-WRENCH_WEIGHTS = np.array([0.3, 0.3, 0.2, 1.5, 1.5, 0.2])
+WRENCH_WEIGHTS = np.array([2.0, 2.0, 0.2, 1.5, 1.5, 0.2])
 
 Clearance = Callable[[pin.Data], tuple[Array, Array]]
 """Distances (m) of bodies beyond what they must keep, and their Jacobian, where ``data`` is."""

@@ -32,18 +32,20 @@ class Margins:
 
     ``torque_share`` of the torque limits are used at most; joints stay ``range_rad`` inside of
     their ranges; the CoP stays inside of an edge by the less of ``cop_m`` and ``cop_share`` of the
-    half side; ``clearance`` is the share of the least distances of bodies that they keep.
+    half side; ``friction`` and ``clearance`` are the shares of the friction that is believed in
+    and of the least distances of bodies.
     """
 
     torque_share: float
     range_rad: float
     cop_m: float
     cop_share: float
+    friction: float
     clearance: float
 
 
-COMFORTABLE = Margins(0.8, 0.05, 0.02, 0.4, 1.0)
-TIGHT = Margins(0.98, 0.005, 0.006, 0.2, 0.3)
+COMFORTABLE = Margins(0.8, 0.05, 0.02, 0.4, 0.7, 1.0)
+TIGHT = Margins(0.98, 0.005, 0.006, 0.2, 1.0, 0.3)
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class StanceProblem:
             return Touch(surface.name, goal.place)
         X, Y = surface.half_length, surface.half_width
         edge = min(margins.cop_m, margins.cop_share * min(X, Y)) if surface.has_area else 0.0
-        mu = friction_pyramid(self.grip.friction)
+        mu = friction_pyramid(margins.friction * self.grip.friction)
         least = self.grip.least_force
         cone = surface_cone(surface, mu, cop_margin=edge, min_normal_force=least)
         units = GRAVITY * self.robot.mass * np.array([mu, mu, 1.0, Y, X, mu * (X + Y)])
