@@ -113,6 +113,8 @@ def _round(
             dx = np.array(-np.linalg.solve(H + damping * np.diag(scale), gradient))
             longest = float(np.abs(dx).max())
             dx *= min(1.0, longest_step / max(longest, 1e-300))
+            if -float(gradient @ dx) < SMALLEST_GAIN * cost:
+                return x, terms, step, moved
             trial = add(x, dx)
             trial_terms = evaluate(trial)
             trial_R, trial_J = _stacked(trial_terms, *state)

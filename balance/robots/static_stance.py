@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 GRAVITY = 9.81
 LOOKS = 6  # for bodies that have come near, after each of which the search goes on
 RANDOM_STARTS, RANDOM_RAD = 4, 0.4
-TOLERANCE = 1e-7
+TOLERANCE = 1e-6  # of every condition, in m, rad, or shares of the weight and of torque limits
 
 
 @dataclass(frozen=True)
