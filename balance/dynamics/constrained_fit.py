@@ -29,7 +29,7 @@ ROUNDS = 40
 FIRST_STEPS, LATER_STEPS = 60, 25  # of a round, at most
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-9, 1e9
 SMALLEST_STEP = 1e-9
-SMALLEST_GAIN = 1e-9  # of the sum of squares, relative, below which a round has converged
+SMALLEST_GAIN = 1e-11  # of the sum of squares, relative, below which a round has converged
 
 
 class Terms(NamedTuple):

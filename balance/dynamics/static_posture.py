@@ -153,8 +153,6 @@ class StaticPosture:
         nv, n = model.nv, model.nv + len(point.w)
         J_com = pin.jacobianCenterOfMass(model, data, point.q)
         com = np.array(data.com[0])
-        pin.computeJointJacobians(model, data, point.q)
-        pin.updateFramePlacements(model, data)
         tau, J_tau = self.static_torque(point)
 
         equal = _Rows(n)
@@ -169,8 +167,9 @@ class StaticPosture:
         if wanted.com_xy is not None:
             equal.add("CoM", com[:2] - wanted.com_xy, J_com[:2])
         distance = pin.difference(model, wanted.q_reference, point.q)
+        J_d = pin.dDifference(model, wanted.q_reference, point.q, pin.ArgumentPosition.ARG1)
         kept = list(wanted.kept)
-        equal.add("kept joints", distance[kept], np.eye(nv)[kept])
+        equal.add("kept joints", distance[kept], J_d[kept])
 
         share = tau[6:] / self.limits
         J_share = J_tau[6:] / self.limits[:, None]
@@ -183,7 +182,7 @@ class StaticPosture:
             bound.add("clearance", *wanted.clearance(data))
 
         objective = _Rows(n)
-        objective.add("near", self._weights * distance, np.diag(self._weights))
+        objective.add("near", self._weights * distance, self._weights[:, None] * J_d)
         if self.bearing:
             objective.add("torque", TORQUE_WEIGHT * share, TORQUE_WEIGHT * J_share)
         weights = np.concatenate(
@@ -199,6 +198,8 @@ class StaticPosture:
     def static_torque(self, point: Point) -> tuple[Array, Array]:
         """g(q) - sum J^T w and its Jacobian by (q, w)."""
         model, data = self.model, self._data
+        pin.computeJointJacobians(model, data, point.q)
+        pin.updateFramePlacements(model, data)
         forces = pin.StdVec_Force()
         for _ in range(model.njoints):
             forces.append(pin.Force.Zero())
