@@ -25,7 +25,7 @@ NEAR_M = 0.05  # pairs that are watched
 KEPT_M = 0.01  # by which bodies are to stay apart
 KEPT_SHARE = 0.5  # of what they are apart as the robot's file has it stand, if that is less
 SHORT_M = 2e-4  # by which a least distance may be missed: distances of hulls are known to 1e-5 m
-CONTACT_DEPTH_M = 8e-3  # by which a body may be in what its own surface lies on
+CONTACT_DEPTH_M = 8e-3  # by which a body may be in what its own surface lies on; a foot is not
 
 
 class Pair(NamedTuple):
@@ -37,10 +37,13 @@ class Pair(NamedTuple):
 
 
 class BodyClearance:
-    """The distances of a robot's bodies; ``contacts`` are pairs (joint, object) that touch."""
+    """The distances of a robot's bodies.
+
+    ``lying`` says which surfaces, by name, lie on which objects or on the floor.
+    """
 
     def __init__(
-        self, robot: Robot, objects: Mapping[str, WorldObject], contacts: frozenset[tuple[int, str]]
+        self, robot: Robot, objects: Mapping[str, WorldObject], lying: Mapping[str, str | None]
     ) -> None:
         self._model, self._data = robot.model, robot.model.createData()
         shapes = robot.shapes
@@ -50,12 +53,12 @@ class BodyClearance:
         for name, one in objects.items():
             shape = one.shape()
             around[name] = (shape.geometry(), shape.placement)
+        touching = _contact_depths(robot, lying)
         for name, (solid, pose) in around.items():
             number = self._geometry.addGeometryObject(pin.GeometryObject(name, 0, pose, solid))
             for i, shape in enumerate(shapes):
-                touching = (shape.joint, name) in contacts
                 self._geometry.addCollisionPair(pin.CollisionPair(i, number))
-                self.pairs.append(Pair(shape.body, name, -CONTACT_DEPTH_M if touching else KEPT_M))
+                self.pairs.append(Pair(shape.body, name, touching.get((shape.joint, name), KEPT_M)))
         self._found = self._geometry.createData()
         parents = np.array([one.parentJoint for one in self._geometry.geometryObjects])
         numbers = [[pair.first, pair.second] for pair in self._geometry.collisionPairs]
@@ -123,3 +126,19 @@ class BodyClearance:
         """Distances beyond the least ones, of which ``share`` counts."""
         least = self._least[pairs]
         return np.asarray(distances - np.where(least > 0.0, share * least, least))
+
+
+def _contact_depths(
+    robot: Robot, lying: Mapping[str, str | None]
+) -> dict[tuple[int, str | None], float]:
+    """Least distance (m) of a joint's body from what one of its surfaces lies on.
+
+    The shapes of feet end above their soles; those of other bodies are round where surfaces are
+    flat, or larger.
+    """
+    joints = {s.name: int(robot.model.frames[s.frame_id].parentJoint) for s in robot.surfaces}
+    feet = {joints[surface.name] for surface in robot.surfaces if surface.is_foot}
+    return {
+        (joints[name], on): 0.0 if joints[name] in feet else -CONTACT_DEPTH_M
+        for name, on in lying.items()
+    }

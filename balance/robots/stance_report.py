@@ -112,9 +112,5 @@ def _inside(sole: ContactSurface, wrench: Array) -> float:
 
 
 def _clearance(phase: PlannedPhase, objects: Mapping[str, WorldObject]) -> BodyClearance:
-    frames, surfaces = phase.robot.model.frames, {s.name: s for s in phase.robot.surfaces}
-    lying = [*phase.on.items(), *((move.surface, move.on) for move in phase.moves)]
-    contacts = frozenset(
-        (int(frames[surfaces[name].frame_id].parentJoint), on) for name, on in lying if on
-    )
-    return BodyClearance(phase.robot, objects, contacts)
+    moved = {move.surface: move.on for move in phase.moves}
+    return BodyClearance(phase.robot, objects, {**phase.on, **moved})

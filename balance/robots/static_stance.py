@@ -113,13 +113,8 @@ class StanceProblem:
 
     def clearance(self) -> BodyClearance:
         """What must stay apart."""
-        frames = self.robot.model.frames
-        contacts = frozenset(
-            (int(frames[goal.surface.frame_id].parentJoint), goal.on)
-            for goal in self.goals
-            if goal.on is not None
-        )
-        return BodyClearance(self.robot, self.objects, contacts)
+        lying = {goal.surface.name: goal.on for goal in self.goals}
+        return BodyClearance(self.robot, self.objects, lying)
 
     def _touch(self, goal: SurfaceGoal, margins: Margins) -> Touch:
         surface = goal.surface
@@ -157,17 +152,16 @@ def free_turn(surface: ContactSurface) -> Turn:
     return turns[len(surface.held)]
 
 
-def find_stance(problem: StanceProblem, starts: Sequence[Array]) -> Stance | None:
-    """A static posture from the first start that leads to one, with the largest margins."""
-    tried = [*starts, *_random_starts(problem, starts[0])]
-    clearance = problem.clearance()
-    for margins in (COMFORTABLE, TIGHT):
-        wanted = problem.wanted(margins)
-        for q in tried:
-            search, fit = search_clear(problem.robot.model, wanted, clearance, q, margins.clearance)
-            if fit.met:
-                q = _exact(problem.robot.model, wanted, fit.x.q)
-                return Stance(q, search.wrenches(fit.x), margins)
+def find_stance(
+    problem: StanceProblem, starts: Sequence[Array], margins: Margins = COMFORTABLE
+) -> Stance | None:
+    """A static posture with given margins from the first of ``starts`` that leads to one."""
+    wanted, clearance = problem.wanted(margins), problem.clearance()
+    for q in starts:
+        search, fit = search_clear(problem.robot.model, wanted, clearance, q, margins.clearance)
+        if fit.met:
+            q = _exact(problem.robot.model, wanted, fit.x.q)
+            return Stance(q, search.wrenches(fit.x), margins)
     return None
 
 
@@ -187,10 +181,9 @@ def search_clear(
     return search, replace(fit, met=False)
 
 
-def _random_starts(problem: StanceProblem, q: Array) -> list[Array]:
+def random_starts(model: pin.Model, q: Array) -> list[Array]:
     """Postures around a start; the same ones every time."""
     random = np.random.default_rng(0)
-    model = problem.robot.model
     found = []
     for _ in range(RANDOM_STARTS):
         step = np.zeros(model.nv)
