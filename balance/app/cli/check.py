@@ -213,6 +213,7 @@ def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) 
     if overrides:
         raise ConfigError(f"{path}: --set changes experiments and studies, not robots")
     robot = load_robot(str(path))
+    _ = robot.shapes  # reads the meshes
     return (
         f"robot {robot.name}, {robot.mass:.4g} kg, {len(robot.joint_names)} joints, "
         f"{len(robot.soles)} soles, {shapes_in_words(robot)}"
