@@ -66,11 +66,12 @@ def schema(
     import json
 
     from balance.config.experiment import full_schema
+    from balance.config.meanings import ToldSchema
 
     if law is not None and kind != "experiment":
         raise ConfigError(f"--law is about an experiment, not about a file of kind '{kind}'")
     model = full_schema(law) if kind == "experiment" else models()[kind]
-    tree = model.model_json_schema()
+    tree = model.model_json_schema(schema_generator=ToldSchema)
     properties = tree["properties"]
     if "experiment" in properties:  # a file may name one instead, and set keys on top of it
         properties["experiment"] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
@@ -195,6 +196,7 @@ def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) 
     if overrides:
         raise ConfigError(f"{path}: --set changes experiments and studies, not robots")
     robot = load_robot(str(path))
+    _ = robot.shapes  # reads the meshes
     return (
         f"robot {robot.name}, {robot.mass:.4g} kg, {len(robot.joint_names)} joints, "
         f"{len(robot.soles)} soles, {shapes_in_words(robot)}"
