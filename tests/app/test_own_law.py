@@ -193,7 +193,6 @@ def test_tune_improves_its_own_keys(folder: Path) -> None:
         "pushes": [{"name": "front"}],
         "objectives": [{"metric": "peak_com_error_m"}],
         "start": False,
-        "set": {"control_period_s": 0.004},
     }
     out = folder / "tuned"
     command("tune", study(folder, "tuned", **keys), "--out", out, "--workers", 1)

@@ -56,4 +56,4 @@ def test_a_missing_extra_is_named_before_anything_is_read(
         importlib.util, "find_spec", lambda name: None if name == "rerun" else real(name)
     )
     assert balance(monkeypatch, "export", tmp_path / "nowhere", "--to", "rerun") == 2
-    assert "pip install 'pin-balance[rerun]'" in capsys.readouterr().err
+    assert "[rerun]'" in capsys.readouterr().err
