@@ -45,9 +45,12 @@ def _drawn(*names: str) -> tuple[str, ...]:
 
 _FIGURES = _drawn("com_momentum", "contacts", "torques", "estimation", "change", "postures")
 _PLAYED = ("replay*.html", "replay*.mp4", "replay*.gif")
+_EXPORTED = ("recording.mcap", "recording.rrd", "recording.csv", "recording.npz")
 
 RUN = Kind(
-    "a result of balance", "summary.json", ("config.yaml", "log.parquet", *_FIGURES, *_PLAYED)
+    "a result of balance",
+    "summary.json",
+    ("config.yaml", "log.parquet", *_FIGURES, *_PLAYED, *_EXPORTED),
 )
 OVERLAY = Kind("a folder of figures from 'balance plot'", "com_momentum.png", _FIGURES)
 POSTURES = Kind("a folder of postures from 'balance plot'", "postures.png", _drawn("postures"))
