@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from balance.config.dotted_keys import set_key
 from balance.config.schema import Strict
+from balance.config.tasks import FrameTaskConfig
 from balance.config.values import (
     Gain,
     NonNegative,
@@ -215,6 +216,10 @@ class BalancingLawConfig(LawConfig):
     qp: WrenchQPConfig = WrenchQPConfig()
     impedance: ImpedanceConfig | None = None
     contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
+
+    def with_limb(self, name: str, task: FrameTaskConfig) -> Self:
+        """The same law with a task that leads a limb; one without tasks moves it by its joints."""
+        return self
 
 
 class WrenchLawConfig(BalancingLawConfig):

@@ -74,7 +74,8 @@ class FrameTaskConfig(Strict):
     """Holds a frame of the robot, such as a hand or the torso, where the nominal posture has it.
 
     With ``path`` its target moves from there.  Its frequency and damping ratio are those of the
-    joint impedance if they are not given.
+    joint impedance if they are not given.  With ``joints_follow`` the posture of the joints between
+    the base and the frame counts next to nothing, as that of joints that bear a contact.
     """
 
     frame: str
@@ -82,6 +83,7 @@ class FrameTaskConfig(Strict):
     frequency_hz: Positive | None = None
     damping_ratio: Positive | None = None
     path: tuple[FrameMoveConfig, ...] = ()
+    joints_follow: bool = False
 
     @model_validator(mode="after")
     def _path_is_held(self) -> Self:

@@ -27,6 +27,8 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
+LIMB_WEIGHT = 1.0  # of a limb on its way to a contact, as that of the CoM
+
 
 @final
 class WholeBodyController(TaskLaw):
@@ -63,6 +65,11 @@ class WholeBodyController(TaskLaw):
         def _known_tasks(self) -> Self:
             check_weights(self.tasks, self.frames, self.wanted_forces)
             return self
+
+        def with_limb(self, name: str, task: FrameTaskConfig) -> Self:
+            """The same law with a task that leads a limb."""
+            tasks, frames = {**self.tasks, name: LIMB_WEIGHT}, {**self.frames, name: task}
+            return self.model_copy(update={"tasks": tasks, "frames": frames})
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)

@@ -6,6 +6,8 @@ the state is had from the answer alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -148,10 +150,10 @@ def _moved_by(model: pin.Model, joint: int) -> Array:
     return moved
 
 
-def supporting_joints(robot: Robot) -> NDArray[np.intp]:
-    """Indices, among the actuated joints, of those between the base and a contact."""
+def supporting_joints(robot: Robot, frames: Iterable[int] = ()) -> NDArray[np.intp]:
+    """Indices, among the actuated joints, of those between the base and a contact, or a frame."""
     found: set[int] = set()
-    for surface in robot.soles:
-        joint = robot.model.frames[surface.frame_id].parentJoint
+    for index in (*(surface.frame_id for surface in robot.soles), *frames):
+        joint = robot.model.frames[index].parentJoint
         found.update(j for j in robot.model.supports[joint] if j > 1)
     return np.array(sorted(found), dtype=np.intp) - 2
