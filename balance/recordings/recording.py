@@ -16,6 +16,7 @@ from balance.robots import Robot
 from balance.simulation.pushes import Push
 
 T = TypeVar("T")
+ARRAYS = (Origin.LOOP, Origin.STATES, Origin.ESTIMATE, Origin.PHASES)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +37,7 @@ class Recording(Signals):
         """Some of the rows."""
         arrays: dict[str, Any] = {
             signal.name: values[rows]
-            for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE)
+            for signal in signals_of(*ARRAYS)
             if (values := getattr(self, signal.name)) is not None
         }
         return replace(self, **arrays)
@@ -44,7 +45,7 @@ class Recording(Signals):
     def read_only(self) -> Recording:
         """The same recording, to be looked at by whoever might change it."""
         seen = self.part(slice(None))
-        for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE):
+        for signal in signals_of(*ARRAYS):
             if (values := getattr(seen, signal.name)) is not None:
                 values.flags.writeable = False
         return seen

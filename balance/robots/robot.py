@@ -20,6 +20,7 @@ from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
+from balance.robots.objects import WorldObject
 from balance.robots.model import body_frame, joint_id, rate_speeds, read_model, turn_base
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
@@ -102,7 +103,8 @@ class Robot:
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
     on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
-    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since.
+    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since;
+    ``objects`` are what it may put surfaces on besides the floor.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Robot:
     package_dirs: tuple[Path, ...]
     locked: Mapping[str, float]
     q_file: Array
+    objects: tuple[WorldObject, ...] = ()
 
     @property
     def joint_names(self) -> list[str]:

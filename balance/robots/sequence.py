@@ -337,7 +337,12 @@ class _Planner:
             soles.append(replace(self.surfaces[name], plane=face))
         return PlannedPhase(
             name=phase.name,
-            robot=replace(self.robot, soles=tuple(soles), q_nominal=stance.q),
+            robot=replace(
+                self.robot,
+                soles=tuple(soles),
+                q_nominal=stance.q,
+                objects=tuple(self.objects.values()),
+            ),
             placements={name: self.lies[name].pose for name in phase.contacts},
             on={name: self.lies[name].on or FLOOR for name in phase.contacts},
             kept=tuple(goal.surface.name for goal in goals if goal.bears),

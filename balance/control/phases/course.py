@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ COM_ACCELERATION = 0.3  # m/s^2, at most, of a CoM on its way: the CoP leads it 
 BASE_RATE = 0.5  # rad/s
 JOINT_RATE = 0.8  # rad/s
 SHORTEST_S = 0.4
+ROUNDING_S = 1e-9
 PEAK_RATE, PEAK_BEND = 1.875, 5.774  # of the quintic from rest to rest, over 1 s and 1 m
 
 
@@ -138,6 +140,22 @@ class Course:
     def height_at(self, time: float) -> float:
         """Height of the base that is planned at ``time``, m."""
         return float(self._height.at(time - self.begin)[0][0])
+
+
+class SetpointTrack:
+    """Where the setpoint was at every step of a run: events decide on it, not the clock alone."""
+
+    def __init__(self, first: Desired) -> None:
+        self._times, self._setpoints = [-math.inf], [first]
+
+    def add(self, time: float, desired: Desired) -> None:
+        """Keep the setpoint of a step."""
+        self._times.append(time)
+        self._setpoints.append(desired)
+
+    def at(self, time: float) -> Desired:
+        """That of the last step before or at ``time`` in s."""
+        return self._setpoints[bisect_right(self._times, time + ROUNDING_S) - 1]
 
 
 def gentle_duration(com: Array, com_goal: Array, turn: Array, joints: Array) -> float:

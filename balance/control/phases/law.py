@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
-from balance.control.phases.course import Course, StaticPosture
+from balance.control.phases.course import Course, SetpointTrack, StaticPosture
 from balance.control.phases.limb_path import LimbPath
 from balance.control.phases.loads import LoadBounds
 from balance.control.phases.progress import Measured
@@ -68,6 +68,7 @@ class PhasedLaw:
         self._wrenches = np.zeros((len(robot.soles), 6))
         self._torques: Array | None = None
         self._difference: tuple[float, Array] | None = None
+        self.track = SetpointTrack(self.course.at(0.0))
         self.failure = ""
         """Why the sequence cannot go on, in words."""
 
@@ -108,12 +109,18 @@ class PhasedLaw:
         law = self._stage.law
         if self._index != before and self._torques is not None:
             law.take_over(self._torques, self._wrenches[self._places[self._index]])
-        law.guide(self._guidance(t))
+        guidance = self._guidance(t)
+        self.track.add(t, guidance.desired)
+        law.guide(guidance)
         output = law.step(q, v, t)
         if self._index != before and self._torques is not None:
             self._difference = t, self._torques - output.torques
         self._torques = self._without_jump(output.torques, t)
         return self._for_all(output, t)
+
+    def base_at(self, t: float) -> tuple[float, Array]:
+        """Height of the base that is meant at ``t``, and where its z axis is to point."""
+        return self.course.height_at(t), self.track.at(t).rotation[:, 2]
 
     def _advance(self, t: float) -> None:
         """Go on to the next stage if this one is done."""
@@ -170,6 +177,11 @@ class PhasedLaw:
                 for name, limb in self._limbs.items()
                 if limb.seeks and not limb.stopped
             ]
+        found += [
+            f"the {name} is still on its way"
+            for name, limb in self._limbs.items()
+            if t < limb.end and not limb.stopped
+        ]
         kept = sorted(following.contacts - following.opening)
         kept = [name for name in kept if name in stage.contacts]
         return found + self._measured.unmet(
@@ -216,9 +228,9 @@ class PhasedLaw:
         return LimbPath(
             self._measured.pose(move.surface),
             move.goal,
-            move.clearance_m,
+            move.clearance,
             t,
-            move.duration_s,
+            move.duration,
             surface.placement.inverse(),
             seeks=move.on is not None,
         )
