@@ -78,6 +78,11 @@ class StaticPosture:
         height = self.height + float(offset[2])
         return StaticPosture(self.com + offset, self.rotation, height, self.joints)
 
+    def over(self, other: StaticPosture) -> StaticPosture:
+        """The same with its CoM over the place where that of ``other`` is, at the same height."""
+        com = np.append(other.com[:2], self.com[2])
+        return StaticPosture(com, self.rotation, self.height, self.joints)
+
 
 class Course:
     """Where the setpoint is: at rest in a posture, or on its way to the next from where it was."""
@@ -91,8 +96,8 @@ class Course:
         self._joints = Quintic(posture.joints, zero, zero, posture.joints, 1.0)
         self._height = Quintic(*(np.array([x]) for x in (posture.height, 0.0, 0.0, posture.height)), 1.0)
 
-    def go(self, time: float, goal: StaticPosture, duration: float | None = None) -> None:
-        """Set out for ``goal`` at ``time``; if not told for how long, as fast as is gentle."""
+    def go(self, time: float, goal: StaticPosture, at_least: float = 0.0) -> None:
+        """Set out for ``goal`` at ``time``, for ``at_least`` s, or longer if that is gentler."""
         com, joints, height = (
             path.at(time - self.begin) for path in (self._com, self._joints, self._height)
         )
@@ -102,7 +107,7 @@ class Course:
         e = pin.log3(goal.rotation.T @ now)
         into = goal.rotation.T @ self._rotation
         T = gentle_duration(com[0], goal.com, e, goal.joints - joints[0])
-        self.begin, self.goal, self.duration = time, goal, T if duration is None else duration
+        self.begin, self.goal, self.duration = time, goal, max(T, at_least)
         self._rotation = goal.rotation
         T = self.duration
         self._com = Quintic(*com, goal.com, T)

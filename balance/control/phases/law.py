@@ -220,17 +220,31 @@ class PhasedLaw:
         }
         offset = self._measured.offset(placements)
         offset *= min(1.0, FARTHEST_M / max(float(np.linalg.norm(offset)), 1e-12))
-        self.course.go(t, self._postures[stage.phase].moved(offset))
-        self._limbs = {move.surface: self._limb_path(move, t) for move in stage.moves}
+        self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves))
+        duration = self.course.duration
+        self._limbs = {move.surface: self._limb_path(move, t, duration) for move in stage.moves}
 
-    def _limb_path(self, move: LimbMove, t: float) -> LimbPath:
+    def _goal(self, stage: Stage) -> StaticPosture:
+        """Where the setpoint goes in a stage.
+
+        While contacts are unloaded the posture stays, with the CoM over what will bear.
+        """
+        goal = self._postures[stage.phase]
+        if not stage.opening:
+            return goal
+        before = self._postures[stage.phase - 1]
+        if stage.opening.isdisjoint(self.phases[stage.phase - 1].kept):
+            return before
+        return before.over(goal)
+
+    def _limb_path(self, move: LimbMove, t: float, duration: float) -> LimbPath:
         surface = next(s for s in self._robot.surfaces if s.name == move.surface)
         return LimbPath(
             self._measured.pose(move.surface),
             move.goal,
             move.clearance,
             t,
-            move.duration,
+            duration,
             surface.placement.inverse(),
             seeks=move.on is not None,
         )
@@ -272,3 +286,8 @@ class PhasedLaw:
             self._stage.phase,
             self.failure,
         )
+
+
+def _longest(moves: Sequence[LimbMove]) -> float:
+    """The time (s) that limbs take at least."""
+    return max((move.duration for move in moves), default=0.0)
