@@ -27,6 +27,7 @@ from balance.robots.sequence import LimbMove, PlannedPhase
 Array = NDArray[np.float64]
 
 BLEND_S = 0.1  # in which what two laws differ by, where one takes over, fades
+STEEPEST = 30.0  # 1/s: how fast torques change meanwhile at most, in their limits
 FARTHEST_M = 0.1  # by which a posture follows surfaces that are not where they were planned
 BELIEVABLE = 1e6  # size of an entry of a state; beyond it nothing is decided
 BEARS, BETWEEN, OFF = 1.0, 0.5, 0.0
@@ -67,6 +68,7 @@ class PhasedLaw:
         self._felt: Array | None = None
         self._wrenches = np.zeros((len(robot.soles), 6))
         self._torques: Array | None = None
+        self._time = 0.0
         self._difference: tuple[float, Array] | None = None
         self.track = SetpointTrack(self.course.at(0.0))
         self.failure = ""
@@ -115,7 +117,7 @@ class PhasedLaw:
         output = law.step(q, v, t)
         if self._index != before and self._torques is not None:
             self._difference = t, self._torques - output.torques
-        self._torques = self._without_jump(output.torques, t)
+        self._torques, self._time = self._without_jump(output.torques, t), t
         return self._for_all(output, t)
 
     def base_at(self, t: float) -> tuple[float, Array]:
@@ -212,7 +214,7 @@ class PhasedLaw:
         for name in before.contacts - stage.contacts:
             self._loads.open(self._number[name])
         for name in stage.contacts - before.contacts:
-            self._loads.close(self._number[name], t, self._measured.force(name))
+            self._loads.close(self._number[name], t)
         placements = {
             name: X
             for name, X in self.phases[stage.phase].placements.items()
@@ -266,6 +268,10 @@ class PhasedLaw:
             self._difference = None
             return torques
         torques = torques + (1.0 - s * s * (3.0 - 2.0 * s)) * difference
+        # A foot that lands is hit, and a law answers to that at once.
+        assert self._torques is not None
+        step = STEEPEST * (t - self._time) * self._limits
+        torques = np.minimum(np.maximum(torques, self._torques - step), self._torques + step)
         return np.minimum(np.maximum(torques, -self._limits), self._limits)
 
     def _for_all(self, output: ControlOutput, t: float) -> ControlOutput:

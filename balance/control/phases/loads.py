@@ -33,9 +33,9 @@ class LoadBounds:
             now = min(float(self._share(time)[contact]), max(force, 0.0) / self._weight)
             self._aim(contact, time, now, 0.0)
 
-    def close(self, contact: int, time: float, force: float) -> None:
-        """Let a contact that has just touched with ``force`` N bear more and more."""
-        self._aim(contact, time, max(force, 0.0) / self._weight, 1.0)
+    def close(self, contact: int, time: float) -> None:
+        """Let a contact that has just touched bear more and more, from nothing on."""
+        self._aim(contact, time, 0.0, 1.0)
 
     def open(self, contact: int) -> None:
         """A contact that is off bears nothing."""

@@ -15,7 +15,7 @@ from balance.robots.sequence import LimbMove, PlannedPhase
 
 MakeLaw = Callable[[ExperimentConfig, Robot], BalancingLaw]
 
-LIMB_HZ, LIMB_DAMPING = 3.0, 1.0  # with which a limb follows its path
+LIMB_HZ, LIMB_DAMPING = 6.0, 1.0  # with which a limb follows its path
 UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 
 
