@@ -1,13 +1,6 @@
-"""The body as a flywheel: angular momentum from rotations of the base and of the free joints.
+"""Where the body's flywheel is, and how an excursion is shared out over base and free joints.
 
-With the contacts at rest and the CoM where it is, the angular momentum about the CoM is
-
-    l = B ddelta/dt,      delta = (theta, s_f - s_f,nominal),
-
-theta the base's rotation vector in the axes of its desired orientation and s_f the joints that bear
-no contact; the joints that do follow from the contacts.  B is taken in the nominal posture.
-Angular momentum has no integral (Saccon2017): lambda = B delta is its integral to first order, the
-excursion that is used up.
+What the flywheel is says :mod:`balance.robots.capability.flywheel`.
 """
 
 from __future__ import annotations
@@ -17,9 +10,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import Desired
-from balance.control.parts.support import supporting_joints
 from balance.control.parts.whole_body import BodyView
 from balance.robots import Robot
+from balance.robots.capability.flywheel import carries_a_foot, momentum_map
 
 Array = NDArray[np.float64]
 
@@ -43,17 +36,15 @@ class Flywheel:
         joint_share: float,
     ) -> None:
         """``standing`` is ``robot`` in its nominal posture."""
-        nv = robot.model.nv
-        bearing = supporting_joints(robot)
-        self.free = np.setdiff1d(np.arange(nv - 6), bearing)
-        self.B = _momentum_map(standing, bearing, self.free)
+        found = momentum_map(robot)
+        self.free, self.B = found.free, found.B
         self.inertia = np.abs(np.diag(standing.R_WB.T.dot(self.B[:, :3])))
         """Angular momentum per angular velocity of the base, all free joints held (3,)."""
         self._nominal = robot.q_nominal[7:][self.free].copy()
         upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
         to_end = joint_share * np.maximum(upper[self.free] - self._nominal, 0.0)
         to_start = joint_share * np.maximum(self._nominal - lower[self.free], 0.0)
-        idle = _carries_a_foot(robot)[self.free]
+        idle = carries_a_foot(robot)[self.free]
         sideways, forwards, backwards = max_lean
         base = [sideways, forwards, _YAW_RANGE], [sideways, backwards, _YAW_RANGE]
         self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
@@ -88,30 +79,3 @@ class Flywheel:
             if moving.sum() < 3:
                 break
         return delta
-
-
-def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> Array:
-    """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
-    nv = body.model.nv
-    turning = np.zeros((3, nv))
-    turning[:, 3:6] = np.eye(3)
-    conditions = np.concatenate([body.J_c, body.A[:3], turning])
-    following = np.concatenate([np.arange(6), 6 + bearing])
-    inverse = np.linalg.pinv(conditions[:, following])
-    motion = np.zeros((nv, 3 + len(free)))
-    motion[6 + free, np.arange(3, 3 + len(free))] = 1.0
-    wanted = np.zeros((len(conditions), 3 + len(free)))
-    wanted[-3:, :3] = np.eye(3)
-    motion[following] = inverse.dot(wanted - conditions.dot(motion))
-    return np.asarray(body.A[3:].dot(motion))
-
-
-def _carries_a_foot(robot: Robot) -> NDArray[np.bool_]:
-    """Which joints (nj,) lie between the base and a foot: a lifted leg is no arm to swing."""
-    carries = np.zeros(robot.model.nv - 6, dtype=bool)
-    for surface in robot.surfaces:
-        if surface.is_foot:
-            joint = robot.model.frames[surface.frame_id].parentJoint
-            chain = [j - 2 for j in robot.model.supports[joint] if j > 1]
-            carries[chain] = True
-    return carries

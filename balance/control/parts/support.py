@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from balance.robots import Robot
+from balance.robots.capability.body import contact_joints
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface
 
@@ -152,8 +153,8 @@ def _moved_by(model: pin.Model, joint: int) -> Array:
 
 def supporting_joints(robot: Robot, frames: Iterable[int] = ()) -> NDArray[np.intp]:
     """Indices, among the actuated joints, of those between the base and a contact, or a frame."""
-    found: set[int] = set()
-    for index in (*(surface.frame_id for surface in robot.soles), *frames):
-        joint = robot.model.frames[index].parentJoint
-        found.update(j for j in robot.model.supports[joint] if j > 1)
-    return np.array(sorted(found), dtype=np.intp) - 2
+    found = set(contact_joints(robot, robot.soles).tolist())
+    for frame in frames:
+        joint = robot.model.frames[frame].parentJoint
+        found.update(j - 2 for j in robot.model.supports[joint] if j > 1)
+    return np.array(sorted(found), dtype=np.intp)
