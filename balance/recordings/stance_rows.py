@@ -17,11 +17,15 @@ Array = NDArray[np.float64]
 class StanceRows:
     """``phase`` (n,) and ``bearing`` (n, k) of recorded rows, and the planes of every phase.
 
-    ``planes[p][k]`` is what sole k is on in phase p; of one that is off, what it comes to next.
+    ``planes[p][k]`` are what sole k is on in phase p while it bears, and otherwise: of one that
+    only gives off its load what it was on before, of one that is off what it comes to next.
     """
 
     def __init__(
-        self, planes: list[list[pin.SE3]], phase: NDArray[np.int64], bearing: Array
+        self,
+        planes: list[list[tuple[pin.SE3, pin.SE3]]],
+        phase: NDArray[np.int64],
+        bearing: Array,
     ) -> None:
         self._planes, self._phase, self._bearing = planes, phase, bearing
 
@@ -39,10 +43,12 @@ class StanceRows:
 
     def on_planes(self, sole: int, points: Array) -> Array:
         """Points (n, m, 3) of a sole, from the world into the axes of its plane at each row."""
-        local = np.empty_like(points)
+        local, bears = np.empty_like(points), self.bears(sole)
         for number in np.unique(self._phase).tolist():
-            rows, plane = self._phase == number, self._planes[number][sole]
-            local[rows] = (points[rows] - plane.translation) @ plane.rotation
+            now = self._phase == number
+            for plane, rows in zip(self._planes[number][sole], (bears, ~bears), strict=True):
+                rows = rows & now
+                local[rows] = (points[rows] - plane.translation) @ plane.rotation
         return local
 
 
@@ -56,12 +62,20 @@ def stance_rows(
     robot: Robot, phases: Sequence[PlannedPhase], phase: NDArray[np.int64], bearing: Array
 ) -> StanceRows:
     """The rows of a run; ``robot`` has all soles that ever bear."""
-    planes: list[list[pin.SE3]] = [[] for _ in phases]
+    planes: list[list[tuple[pin.SE3, pin.SE3]]] = [[] for _ in phases]
     for sole in robot.soles:
         own = [{s.name: s.plane for s in one.robot.soles}.get(sole.name) for one in phases]
-        plane = next((one for one in reversed(own) if one is not None), sole.plane)
-        for number in reversed(range(len(phases))):
-            found = own[number]
-            plane = plane if found is None else found
-            planes[number].append(plane)
+        before = _filled(own, sole.plane)
+        after = _filled(own[::-1], before[-1])[::-1]
+        for number, pair in enumerate(zip(before, after, strict=True)):
+            planes[number].append(pair)
     return StanceRows(planes, phase, bearing)
+
+
+def _filled(planes: Sequence[pin.SE3 | None], plane: pin.SE3) -> list[pin.SE3]:
+    """Each of ``planes``, or where there is none, the last one before, at first ``plane``."""
+    found = []
+    for one in planes:
+        plane = plane if one is None else one
+        found.append(plane)
+    return found
