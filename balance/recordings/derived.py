@@ -151,7 +151,6 @@ class _Bodies:
         ]
         return np.stack(lift, axis=1), np.stack(slip, axis=1)
 
-
     def sole_motion_by_stance(self, seen: Array, stances: StanceRows) -> tuple[Array, Array]:
         """Lift and slip (rows, k), m: over the planes of each phase, since the last touch-down."""
         lift, slip = np.empty((2, len(seen), len(self._soles)))

@@ -20,8 +20,8 @@ from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
-from balance.robots.objects import WorldObject
 from balance.robots.model import body_frame, joint_id, rate_speeds, read_model, turn_base
+from balance.robots.objects import WorldObject
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
 from balance.robots.surfaces import SoleFile, contact_surfaces

@@ -32,6 +32,8 @@ class BalancingLaw(ABC):
     Nothing of a fault is kept: with the next good state the law is as if it had not been.
     """
 
+    can_change_contacts = False
+    """Whether it takes a :class:`Guidance`, so that it can go from stance to stance."""
     failure = ControlStatus.QP_FAILED
     """What the status says of a step in which the law has no answer."""
 
@@ -54,8 +56,8 @@ class BalancingLaw(ABC):
         """The law's own answer to a finite state; None, or an arithmetic error, if it has none."""
 
     def guide(self, guidance: Guidance) -> None:
-        """Take what a sequence of stances asks of the next step; only some laws can."""
-        raise NotImplementedError(f"{type(self).__name__} cannot go from stance to stance")
+        """Take what a sequence of stances asks of the next step, if ``can_change_contacts``."""
+        raise NotImplementedError
 
     def take_over(self, torques: Array, wrenches: Array) -> None:
         """Go on from the torques and wrenches of another law, should nothing be seen now."""

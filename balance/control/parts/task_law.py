@@ -44,6 +44,7 @@ NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left with
 class TaskLaw(BalancingLaw):
     """The steps that such laws have in common; a law says how it weighs its tasks."""
 
+    can_change_contacts = True
     holds_contacts = True
     """Whether the contacts come before all tasks."""
 

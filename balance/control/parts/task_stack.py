@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from balance.config import GainsConfig
 from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.frame_task import FrameTask
-from balance.control.parts.guidance import Guidance
 from balance.control.parts.gains import gain_matrices, velocity_gains
+from balance.control.parts.guidance import Guidance
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import (
     BaseTask,

@@ -94,7 +94,8 @@ class Course:
         self._com = Quintic(posture.com, zero3, zero3, posture.com, 1.0)
         self._turn = Quintic(zero3, zero3, zero3, zero3, 1.0)
         self._joints = Quintic(posture.joints, zero, zero, posture.joints, 1.0)
-        self._height = Quintic(*(np.array([x]) for x in (posture.height, 0.0, 0.0, posture.height)), 1.0)
+        height, level = np.array([posture.height]), np.zeros(1)
+        self._height = Quintic(height, level, level, height, 1.0)
 
     def go(self, time: float, goal: StaticPosture, at_least: float = 0.0) -> None:
         """Set out for ``goal`` at ``time``, for ``at_least`` s, or longer if that is gentler."""

@@ -7,12 +7,14 @@ stage begins.  A contact's load is taken off before it opens and put on after it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.phases import UntilConfig
 from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
 from balance.control.phases.course import Course, SetpointTrack, StaticPosture
@@ -117,7 +119,8 @@ class PhasedLaw:
         output = law.step(q, v, t)
         if self._index != before and self._torques is not None:
             self._difference = t, self._torques - output.torques
-        self._torques, self._time = self._without_jump(output.torques, t), t
+        output.torques = self._without_jump(output.torques, t)
+        self._torques, self._time = output.torques, t
         return self._for_all(output, t)
 
     def base_at(self, t: float) -> tuple[float, Array]:
@@ -146,9 +149,8 @@ class PhasedLaw:
             done = not self._unmet(following, t)
         if done:
             self._begin(t)
-        elif until is not None and until.timeout_s is not None:
-            if t - self._phase_began > until.timeout_s:
-                self.failure = self._timed_out(following, t)
+        elif t - self._phase_began > _timeout(until):
+            self.failure = self._timed_out(following, t)
 
     def _taken_off(self, opening: frozenset[str], t: float) -> bool:
         """Unload contacts once the robot is where it can do without them; whether that is done."""
@@ -186,9 +188,7 @@ class PhasedLaw:
         ]
         kept = sorted(following.contacts - following.opening)
         kept = [name for name in kept if name in stage.contacts]
-        return found + self._measured.unmet(
-            until, self.course.goal, kept, sorted(stage.contacts)
-        )
+        return found + self._measured.unmet(until, self.course.goal, kept, sorted(stage.contacts))
 
     def _timed_out(self, following: Stage, t: float) -> str:
         phase = self.phases[self._stage.phase]
@@ -282,7 +282,7 @@ class PhasedLaw:
         bearing[place] = np.where(self._loads.changing(t)[place], BETWEEN, BEARS)
         self._wrenches = wrenches
         return ControlOutput(
-            self._torques,
+            output.torques,
             wrenches,
             output.status,
             output.active + self._first_row[max(self._index, 0)],
@@ -292,6 +292,11 @@ class PhasedLaw:
             self._stage.phase,
             self.failure,
         )
+
+
+def _timeout(until: UntilConfig | None) -> float:
+    """The time (s) after which a phase that ends so has failed."""
+    return math.inf if until is None or until.timeout_s is None else until.timeout_s
 
 
 def _longest(moves: Sequence[LimbMove]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -60,15 +61,11 @@ class Measured:
 
     def touches(self, surface: str, goal: pin.SE3, until: UntilConfig | None) -> bool:
         """Whether a limb on its way to ``goal`` has met something there."""
-        least = OFF_SHARE * self._weight
-        if until is not None and until.touchdown_N is not None:
-            least = until.touchdown_N
-        elif until is not None and until.touchdown_m is not None:
-            return self.height(surface, goal) <= until.touchdown_m
-        if until is not None and until.touchdown_m is not None:
-            if self.height(surface, goal) <= until.touchdown_m:
-                return True
-        return self.force(surface) >= least
+        force, height = TOUCH_SHARE * self._weight, -math.inf
+        if until is not None and (until.touchdown_N or until.touchdown_m):
+            force = math.inf if until.touchdown_N is None else until.touchdown_N
+            height = -math.inf if until.touchdown_m is None else until.touchdown_m
+        return self.force(surface) >= force or self.height(surface, goal) <= height
 
     def offset(self, placements: Mapping[str, pin.SE3]) -> Array:
         """How far surfaces are, on the average, from where they were planned (3,), m."""

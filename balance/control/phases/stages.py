@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.guidance import limb_task
+from balance.control.parts.output import Controller
 from balance.control.parts.safety_frame import BalancingLaw
+from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 from balance.robots.sequence import LimbMove, PlannedPhase
 
-MakeLaw = Callable[[ExperimentConfig, Robot], BalancingLaw]
+MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
+PHASE_LAWS = ("whole_body_qp", "hierarchical")
 LIMB_HZ, LIMB_DAMPING = 6.0, 1.0  # with which a limb follows its path
 UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 
@@ -75,7 +78,13 @@ def _law(
     known = {surface.name: surface for surface in robot.surfaces}
     for move in moves:
         law = law.with_limb(limb_task(move.surface), _limb(known[move.surface]))
-    return make(config.model_copy(update={"controller": law}), robot)
+    made = make(config.model_copy(update={"controller": law}), robot)
+    if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
+        raise ConfigError(
+            f"controller.law = '{law.law}' stands on the contacts that it is made for, and phases "
+            f"change them; take one of {', '.join(PHASE_LAWS)}"
+        )
+    return made
 
 
 def _limb(surface: ContactSurface) -> FrameTaskConfig:

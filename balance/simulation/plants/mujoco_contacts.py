@@ -1,8 +1,9 @@
 """Contact of the robot's surfaces with their planes in MuJoCo.
 
 Every corner of a surface is a point that touches the plane of that surface and nothing else; where
-there are objects, the floor and these.  The discrete integrator finds the force f at a point from the motion at the end of the step: with r the
-height over the plane, v its rate and a the mean acceleration of the step,
+there are objects, the floor and these.  The discrete integrator finds the force f at a point from
+the motion at the end of the step: with r the height over the plane, v its rate and a the mean
+acceleration of the step,
 
     f = -(k r + b v + a) / R,   R = A (1 - d) / d,
 
