@@ -104,7 +104,8 @@ class Robot:
     on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
     kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since;
-    ``objects`` are what it may put surfaces on besides the floor.
+    ``objects`` are what it may put surfaces on besides the floor.  ``in_turns`` says that not all
+    of its soles bear at once.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Robot:
     locked: Mapping[str, float]
     q_file: Array
     objects: tuple[WorldObject, ...] = ()
+    in_turns: bool = False
 
     @property
     def joint_names(self) -> list[str]:

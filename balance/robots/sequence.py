@@ -88,7 +88,7 @@ def union_robot(phases: Sequence[PlannedPhase]) -> Robot:
     for phase in phases:
         for sole in phase.robot.soles:
             soles.setdefault(sole.name, sole)
-    return replace(phases[0].robot, soles=tuple(soles.values()))
+    return replace(phases[0].robot, soles=tuple(soles.values()), in_turns=True)
 
 
 class _Planner:

@@ -39,10 +39,10 @@ class _Subset:
 class HardContact:
     """Unilateral contact with Coulomb friction.
 
-    If all surfaces that are near their planes lie flat and stick, what they hold of their
-    velocities is known and one small linear solve gives the impulses exactly; that is the case in
-    nearly every step of a standing robot.  Otherwise Pinocchio's contact solvers find the impulses
-    of the corners.
+    If all surfaces lie flat and stick, what they hold of their velocities is known and one small
+    linear solve gives the impulses exactly; that is the case in nearly every step of a standing
+    robot, and of one whose soles bear in turns if those that lie flat stick and the others are off
+    the ground.  Otherwise Pinocchio's contact solvers find the impulses of the corners.
     """
 
     def __init__(self, robot: Robot, config: PlantConfig) -> None:
@@ -88,7 +88,7 @@ class HardContact:
             found = self._stick(W, free, surfaces, gaps, dt, near)
             if found is not None:
                 return found
-        elif near is None and (flat := self._flat_ones(surfaces)):
+        elif self._robot.in_turns and near is None and (flat := self._flat_ones(surfaces)):
             found = self._stick_some(W, free, surfaces, gaps, dt, flat)
             if found is not None:
                 return found
