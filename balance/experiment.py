@@ -24,7 +24,7 @@ from balance.control import Controller, frame_controller, make_controller, with_
 from balance.control.parts.after_fall import FallenLaw
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
-from balance.control.phases.law import PhasedLaw
+from balance.control.phases.phased_law import PhasedLaw
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
 from balance.recordings.derived import derive

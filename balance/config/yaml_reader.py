@@ -28,7 +28,8 @@ SMALLEST, LARGEST = 1e-30, 1e30
 
 _TAG = "tag:yaml.org,2002:"
 _DIGITS = r"[0-9](?:_?[0-9])*"
-PLAIN = (
+# Kind, how it is written, and the characters that it may begin with.
+_PLAIN = (
     ("bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"),
     ("null", re.compile(r"(?:~|null|Null|NULL|)\Z"), "~nN\0"),
     ("merge", re.compile(r"<<\Z"), "<"),
@@ -48,7 +49,6 @@ PLAIN = (
         "0123456789",
     ),
 )
-"""Plain values: kind, how it is written, and the characters that it may begin with."""
 
 
 class _Refused(yaml.MarkedYAMLError):
@@ -201,7 +201,7 @@ _Loader.yaml_implicit_resolvers = {}  # none of YAML 1.1
 _Dumper.yaml_implicit_resolvers = {
     first: list(found) for first, found in yaml.SafeDumper.yaml_implicit_resolvers.items()
 }
-for _kind, _pattern, _first in PLAIN:
+for _kind, _pattern, _first in _PLAIN:
     for _class in (_Loader, _Dumper):
         _class.add_implicit_resolver(_TAG + _kind, _pattern, [c.replace("\0", "") for c in _first])
 for _kind, _constructor in (

@@ -18,7 +18,6 @@ import yaml
 
 from balance.config import ExperimentConfig, parse_config
 from balance.config.schema import load_yaml_mapping
-from balance.config.yaml_reader import PLAIN
 from balance.errors import FileError, ResultError
 from balance.recordings.claims import recover
 from balance.recordings.log_file import read_log, write_log
@@ -171,17 +170,10 @@ def _own(folder: Path, summary: Mapping[str, Any]) -> tuple[OwnValue, ...]:
         raise _damaged(folder) from None
 
 
-class _Dumper(yaml.SafeDumper):
-    """Quotes text that our reader would take for something else, as the commit 821346e01509."""
-
-
-for _kind, _pattern, _begins in PLAIN:
-    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", _pattern, list(_begins))
-
-
 def config_text(config: ExperimentConfig) -> str:
     """The resolved configuration as YAML that ``balance run`` takes, with its provenance."""
     resolved = config.model_copy(update={"provenance": provenance()})
-    tree = resolved.model_dump(mode="json", exclude_none=True)
-    body = yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=100)
+    body = yaml.safe_dump(
+        resolved.model_dump(mode="json", exclude_none=True), sort_keys=False, width=100
+    )
     return f"# Resolved configuration of a run; repeat it with: balance run THIS_FILE\n{body}"

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from balance.config import load_config
-from balance.control.phases.law import BLEND_S, STEEPEST
+from balance.control.phases.phased_law import BLEND_S, STEEPEST
 from balance.errors import ConfigError
 from balance.experiment import Experiment
 from balance.recordings.judging import judge
