@@ -199,6 +199,8 @@ class Experiment:
         if self._sequence is not None:
             self._sequence.feel(self.perception.wrenches)
         output = self._law.step(*seen, t)
+        if self._sequence is not None and output.bearing is None:  # it has fallen
+            output.bearing, output.phase = self._sequence.bearing, self._sequence.phase
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:

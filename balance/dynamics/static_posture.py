@@ -33,7 +33,7 @@ MOMENT_ARM_M = 0.3  # by which moments on the base are made comparable with forc
 # Weights of the objective: of a joint's distance in rad, of the base's in rad and m, of a hinted
 # joint's, and of a torque's share; then of f_x, f_y, f_z, tau_x, tau_y, tau_z in units of Bearing.
 JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 2.0, 0.03, 3.0, 0.3
-WRENCH_WEIGHTS = np.array([0.3, 0.3, 0.2, 1.5, 1.5, 0.2])
+WRENCH_WEIGHTS = np.array([2.0, 2.0, 0.2, 1.5, 1.5, 0.2])
 
 Clearance = Callable[[pin.Data], tuple[Array, Array]]
 """Distances (m) of bodies beyond what they must keep, and their Jacobian, where ``data`` is."""
@@ -153,8 +153,6 @@ class StaticPosture:
         nv, n = model.nv, model.nv + len(point.w)
         J_com = pin.jacobianCenterOfMass(model, data, point.q)
         com = np.array(data.com[0])
-        pin.computeJointJacobians(model, data, point.q)
-        pin.updateFramePlacements(model, data)
         tau, J_tau = self.static_torque(point)
 
         equal = _Rows(n)
@@ -169,8 +167,9 @@ class StaticPosture:
         if wanted.com_xy is not None:
             equal.add("CoM", com[:2] - wanted.com_xy, J_com[:2])
         distance = pin.difference(model, wanted.q_reference, point.q)
+        J_d = pin.dDifference(model, wanted.q_reference, point.q, pin.ArgumentPosition.ARG1)
         kept = list(wanted.kept)
-        equal.add("kept joints", distance[kept], np.eye(nv)[kept])
+        equal.add("kept joints", distance[kept], J_d[kept])
 
         share = tau[6:] / self.limits
         J_share = J_tau[6:] / self.limits[:, None]
@@ -183,7 +182,7 @@ class StaticPosture:
             bound.add("clearance", *wanted.clearance(data))
 
         objective = _Rows(n)
-        objective.add("near", self._weights * distance, np.diag(self._weights))
+        objective.add("near", self._weights * distance, self._weights[:, None] * J_d)
         if self.bearing:
             objective.add("torque", TORQUE_WEIGHT * share, TORQUE_WEIGHT * J_share)
         weights = np.concatenate(
@@ -199,6 +198,8 @@ class StaticPosture:
     def static_torque(self, point: Point) -> tuple[Array, Array]:
         """g(q) - sum J^T w and its Jacobian by (q, w)."""
         model, data = self.model, self._data
+        pin.computeJointJacobians(model, data, point.q)
+        pin.updateFramePlacements(model, data)
         forces = pin.StdVec_Force()
         for _ in range(model.njoints):
             forces.append(pin.Force.Zero())

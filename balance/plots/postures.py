@@ -13,7 +13,7 @@ from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from balance.plots.style import AXIS_COLOURS, CAPTION, QUIET_COLOUR, new_figure, styled
+from balance.plots.style import AXIS_COLOURS, QUIET_COLOUR, new_figure, styled
 from balance.robots import Robot
 from balance.robots.objects import WorldObject
 from balance.robots.sequence import PlannedPhase
@@ -47,9 +47,7 @@ VIEWS = (
 )
 
 
-def draw_postures(
-    phases: Sequence[PlannedPhase], objects: Mapping[str, WorldObject], title: str = ""
-) -> Figure:
+def postures_figure(phases: Sequence[PlannedPhase], objects: Mapping[str, WorldObject]) -> Figure:
     """One column for each phase: its posture, what bears (green), where limbs go (orange), CoM."""
     rows = -(-len(phases) // MOST_IN_A_ROW)
     columns = min(len(phases), MOST_IN_A_ROW)
@@ -69,8 +67,6 @@ def draw_postures(
                 _draw(axes, phase, objects, view)
                 _frame(axes, view, limits[k], column == 0)
             grid[3 * row, column].set_title(f"{index + 1}. {phase.name}", parse_math=False)
-        if title:
-            figure.suptitle(title, **CAPTION)
     return figure
 
 

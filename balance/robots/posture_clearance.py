@@ -5,7 +5,7 @@ A search for a posture keeps an eye on a few pairs only: those that were near wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import coal
@@ -19,11 +19,13 @@ from balance.robots.objects import WorldObject
 from balance.robots.shapes.robot_shapes import geometry_model
 
 Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
-NEAR_M = 0.08  # pairs that are watched
+NEAR_M = 0.05  # pairs that are watched
 KEPT_M = 0.01  # by which bodies are to stay apart
 KEPT_SHARE = 0.5  # of what they are apart as the robot's file has it stand, if that is less
-CONTACT_DEPTH_M = 8e-3  # by which a body may be in what its own surface lies on
+SHORT_M = 2e-4  # by which a least distance may be missed: distances of hulls are known to 1e-5 m
+CONTACT_DEPTH_M = 8e-3  # by which a body may be in what its own surface lies on; a foot is not
 
 
 class Pair(NamedTuple):
@@ -35,10 +37,13 @@ class Pair(NamedTuple):
 
 
 class BodyClearance:
-    """The distances of a robot's bodies; ``contacts`` are pairs (joint, object) that touch."""
+    """The distances of a robot's bodies.
+
+    ``lying`` says which surfaces, by name, lie on which objects or on the floor.
+    """
 
     def __init__(
-        self, robot: Robot, objects: Mapping[str, WorldObject], contacts: frozenset[tuple[int, str]]
+        self, robot: Robot, objects: Mapping[str, WorldObject], lying: Mapping[str, str | None]
     ) -> None:
         self._model, self._data = robot.model, robot.model.createData()
         shapes = robot.shapes
@@ -48,13 +53,16 @@ class BodyClearance:
         for name, one in objects.items():
             shape = one.shape()
             around[name] = (shape.geometry(), shape.placement)
+        touching = _contact_depths(robot, lying)
         for name, (solid, pose) in around.items():
             number = self._geometry.addGeometryObject(pin.GeometryObject(name, 0, pose, solid))
             for i, shape in enumerate(shapes):
-                touching = (shape.joint, name) in contacts
                 self._geometry.addCollisionPair(pin.CollisionPair(i, number))
-                self.pairs.append(Pair(shape.body, name, -CONTACT_DEPTH_M if touching else KEPT_M))
+                self.pairs.append(Pair(shape.body, name, touching.get((shape.joint, name), KEPT_M)))
         self._found = self._geometry.createData()
+        parents = np.array([one.parentJoint for one in self._geometry.geometryObjects])
+        numbers = [[pair.first, pair.second] for pair in self._geometry.collisionPairs]
+        self._joints = parents[np.array(numbers, dtype=np.int64)]
         self._least = np.array([pair.least for pair in self.pairs])
         own = len(robot.shape_pairs)
         self._least[:own] = np.minimum(KEPT_M, KEPT_SHARE * self.distances(robot.q_file)[:own])
@@ -73,8 +81,8 @@ class BodyClearance:
         distances = self.distances(q)
         near = distances < NEAR_M
         self.watched = sorted({*self.watched, *np.flatnonzero(near).tolist()})
-        short = self._shortage(distances, share)
-        return sorted((float(short[k]), self.pairs[k]) for k in np.flatnonzero(short < -1e-6))
+        short = self._beyond(distances, slice(None), share)
+        return sorted((float(short[k]), self.pairs[k]) for k in np.flatnonzero(short < -SHORT_M))
 
     def least_gap(self, q: Array) -> tuple[float, Pair]:
         """The smallest distance (m) of a pair that does not touch, and the pair."""
@@ -87,35 +95,50 @@ class BodyClearance:
 
         ``data`` has joint placements and Jacobians.
         """
-        model = self._model
-        pin.updateGeometryPlacements(model, data, self._geometry, self._found)
-        values = np.empty(len(self.watched))
-        J = np.zeros((len(self.watched), model.nv))
-        jacobians: dict[int, Array] = {}
-
-        def velocity(joint: int, point: Array, normal: Array) -> Array:
-            """Row of the velocity along ``normal`` of a ``point`` of a joint's body."""
-            if joint not in jacobians:
-                jacobians[joint] = pin.getJointJacobian(
-                    model, data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-                )
-            J_joint = jacobians[joint]
-            arm = point - data.oMi[joint].translation
-            return np.asarray(normal @ J_joint[:3] + np.cross(arm, normal) @ J_joint[3:])
-
+        pin.updateGeometryPlacements(self._model, data, self._geometry, self._found)
+        n = len(self.watched)
+        values, normals, points = np.empty(n), np.empty((n, 3)), np.empty((2, n, 3))
         for row, k in enumerate(self.watched):
             result = pin.computeDistance(self._geometry, self._found, k)
-            pair = self._geometry.collisionPairs[k]
-            first, second = (
-                self._geometry.geometryObjects[i].parentJoint for i in (pair.first, pair.second)
-            )
             values[row] = result.min_distance
-            normal = np.array(result.normal)  # from the first to the second
-            J[row] = -velocity(first, result.getNearestPoint1(), normal)
-            if second:
-                J[row] += velocity(second, result.getNearestPoint2(), normal)
-        least = self._least[self.watched]
-        return values - np.where(least > 0.0, share * least, least), J
+            normals[row] = result.normal  # from the first to the second
+            points[0, row], points[1, row] = result.getNearestPoint1(), result.getNearestPoint2()
+        J = self._speeds(data, self._joints[self.watched, 1], points[1], normals)
+        J -= self._speeds(data, self._joints[self.watched, 0], points[0], normals)
+        return self._beyond(values, self.watched, share), J
 
-    def _shortage(self, distances: Array, share: float) -> Array:
-        return distances - np.where(self._least > 0.0, share * self._least, self._least)
+    def _speeds(self, data: pin.Data, joints: Numbers, points: Array, normals: Array) -> Array:
+        """Rows (n, nv) of the velocities of bodies' ``points`` along ``normals``, both (n, 3)."""
+        model = self._model
+        J = np.zeros((len(joints), model.nv))
+        for joint in np.unique(joints):
+            if joint == 0:  # what is around stays
+                continue
+            own = joints == joint
+            J_joint = pin.getJointJacobian(
+                model, data, int(joint), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            )
+            arms = points[own] - data.oMi[int(joint)].translation
+            J[own] = normals[own] @ J_joint[:3] + np.cross(arms, normals[own]) @ J_joint[3:]
+        return J
+
+    def _beyond(self, distances: Array, pairs: Sequence[int] | slice, share: float) -> Array:
+        """Distances beyond the least ones, of which ``share`` counts."""
+        least = self._least[pairs]
+        return np.asarray(distances - np.where(least > 0.0, share * least, least))
+
+
+def _contact_depths(
+    robot: Robot, lying: Mapping[str, str | None]
+) -> dict[tuple[int, str | None], float]:
+    """Least distance (m) of a joint's body from what one of its surfaces lies on.
+
+    The shapes of feet end above their soles; those of other bodies are round where surfaces are
+    flat, or larger.
+    """
+    joints = {s.name: int(robot.model.frames[s.frame_id].parentJoint) for s in robot.surfaces}
+    feet = {joints[surface.name] for surface in robot.surfaces if surface.is_foot}
+    return {
+        (joints[name], on): 0.0 if joints[name] in feet else -CONTACT_DEPTH_M
+        for name, on in lying.items()
+    }

@@ -21,7 +21,7 @@ from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 from balance.robots.objects import face_of, world_objects
 from balance.robots.phase_places import Places
-from balance.robots.stance_failure import why_none
+from balance.robots.stance_stages import find_by_stages
 from balance.robots.static_stance import Grip, StanceProblem, find_stance
 
 Array = NDArray[np.float64]
@@ -107,9 +107,7 @@ class _Planner:
         """The next phase."""
         problem = self._problem(phase, after)
         starts = self._starts(problem)
-        stance = find_stance(problem, starts)
-        if stance is None:
-            raise ConfigError(why_none(problem, starts))
+        stance = find_stance(problem, starts) or find_by_stages(problem, starts)
         before = {name: self.places.now(name) for name in phase.move}
         self.places.settle(phase, stance.q)
         lies = self.places.lies

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 GRAVITY = 9.81
 LOOKS = 6  # for bodies that have come near, after each of which the search goes on
 RANDOM_STARTS, RANDOM_RAD = 4, 0.4
-TOLERANCE = 1e-7
+TOLERANCE = 1e-6  # of every condition, in m, rad, or shares of the weight and of torque limits
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,20 @@ class Margins:
 
     ``torque_share`` of the torque limits are used at most; joints stay ``range_rad`` inside of
     their ranges; the CoP stays inside of an edge by the less of ``cop_m`` and ``cop_share`` of the
-    half side; ``clearance`` is the share of the least distances of bodies that they keep.
+    half side; ``friction`` and ``clearance`` are the shares of the friction that is believed in
+    and of the least distances of bodies.
     """
 
     torque_share: float
     range_rad: float
     cop_m: float
     cop_share: float
+    friction: float
     clearance: float
 
 
-COMFORTABLE = Margins(0.8, 0.05, 0.02, 0.4, 1.0)
-TIGHT = Margins(0.98, 0.005, 0.006, 0.2, 0.3)
+COMFORTABLE = Margins(0.8, 0.05, 0.02, 0.4, 0.7, 1.0)
+TIGHT = Margins(0.98, 0.005, 0.006, 0.2, 1.0, 0.3)
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,8 @@ class StanceProblem:
 
     def clearance(self) -> BodyClearance:
         """What must stay apart."""
-        frames = self.robot.model.frames
-        contacts = frozenset(
-            (int(frames[goal.surface.frame_id].parentJoint), goal.on)
-            for goal in self.goals
-            if goal.on is not None
-        )
-        return BodyClearance(self.robot, self.objects, contacts)
+        lying = {goal.surface.name: goal.on for goal in self.goals}
+        return BodyClearance(self.robot, self.objects, lying)
 
     def _touch(self, goal: SurfaceGoal, margins: Margins) -> Touch:
         surface = goal.surface
@@ -125,7 +122,7 @@ class StanceProblem:
             return Touch(surface.name, goal.place)
         X, Y = surface.half_length, surface.half_width
         edge = min(margins.cop_m, margins.cop_share * min(X, Y)) if surface.has_area else 0.0
-        mu = friction_pyramid(self.grip.friction)
+        mu = friction_pyramid(margins.friction * self.grip.friction)
         least = self.grip.least_force
         cone = surface_cone(surface, mu, cop_margin=edge, min_normal_force=least)
         units = GRAVITY * self.robot.mass * np.array([mu, mu, 1.0, Y, X, mu * (X + Y)])
@@ -155,17 +152,16 @@ def free_turn(surface: ContactSurface) -> Turn:
     return turns[len(surface.held)]
 
 
-def find_stance(problem: StanceProblem, starts: Sequence[Array]) -> Stance | None:
-    """A static posture from the first start that leads to one, with the largest margins."""
-    tried = [*starts, *_random_starts(problem, starts[0])]
-    clearance = problem.clearance()
-    for margins in (COMFORTABLE, TIGHT):
-        wanted = problem.wanted(margins)
-        for q in tried:
-            search, fit = search_clear(problem.robot.model, wanted, clearance, q, margins.clearance)
-            if fit.met:
-                q = _exact(problem.robot.model, wanted, fit.x.q)
-                return Stance(q, search.wrenches(fit.x), margins)
+def find_stance(
+    problem: StanceProblem, starts: Sequence[Array], margins: Margins = COMFORTABLE
+) -> Stance | None:
+    """A static posture with given margins from the first of ``starts`` that leads to one."""
+    wanted, clearance = problem.wanted(margins), problem.clearance()
+    for q in starts:
+        search, fit = search_clear(problem.robot.model, wanted, clearance, q, margins.clearance)
+        if fit.met:
+            q = _exact(problem.robot.model, wanted, fit.x.q)
+            return Stance(q, search.wrenches(fit.x), margins)
     return None
 
 
@@ -185,10 +181,9 @@ def search_clear(
     return search, replace(fit, met=False)
 
 
-def _random_starts(problem: StanceProblem, q: Array) -> list[Array]:
+def random_starts(model: pin.Model, q: Array) -> list[Array]:
     """Postures around a start; the same ones every time."""
     random = np.random.default_rng(0)
-    model = problem.robot.model
     found = []
     for _ in range(RANDOM_STARTS):
         step = np.zeros(model.nv)

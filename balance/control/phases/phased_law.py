@@ -18,7 +18,7 @@ from balance.config.phases import UntilConfig
 from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
 from balance.control.phases.course import Course, SetpointTrack, StaticPosture
-from balance.control.phases.limb_path import LimbPath
+from balance.control.phases.limb_path import LimbPath, OverWay, PostureWay, Way
 from balance.control.phases.loads import LoadBounds
 from balance.control.phases.progress import Measured
 from balance.control.phases.stages import UNBOUNDED_WEIGHTS, MakeLaw, Stage, make_stages
@@ -69,6 +69,8 @@ class PhasedLaw:
         self._unloading = False
         self._felt: Array | None = None
         self._wrenches = np.zeros((len(robot.soles), 6))
+        self.bearing = np.zeros(len(robot.soles))
+        """What each contact is meant to do, (k,)."""
         self._torques: Array | None = None
         self._time = 0.0
         self._difference: tuple[float, Array] | None = None
@@ -138,7 +140,7 @@ class PhasedLaw:
         until = self.phases[stage.phase].until
         for name, limb in self._limbs.items():
             if limb.descends(t) and self._measured.touches(name, limb.goal, until):
-                limb.stop(t, self._measured.pose(name))
+                limb.stop(self._measured.pose(name))
         if following is None:
             return
         if stage.opening:
@@ -224,7 +226,10 @@ class PhasedLaw:
         offset *= min(1.0, FARTHEST_M / max(float(np.linalg.norm(offset)), 1e-12))
         self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves))
         duration = self.course.duration
-        self._limbs = {move.surface: self._limb_path(move, t, duration) for move in stage.moves}
+        self._limbs = {
+            move.surface: self._limb_path(move, move.surface in before.contacts, t, duration)
+            for move in stage.moves
+        }
 
     def _goal(self, stage: Stage) -> StaticPosture:
         """Where the setpoint goes in a stage.
@@ -239,17 +244,18 @@ class PhasedLaw:
             return before
         return before.over(goal)
 
-    def _limb_path(self, move: LimbMove, t: float, duration: float) -> LimbPath:
+    def _limb_path(self, move: LimbMove, opened: bool, t: float, duration: float) -> LimbPath:
+        """A leg steps over what is in between; an arm goes along with its joints."""
         surface = next(s for s in self._robot.surfaces if s.name == move.surface)
-        return LimbPath(
-            self._measured.pose(move.surface),
-            move.goal,
-            move.clearance,
-            t,
-            duration,
-            surface.placement.inverse(),
-            seeks=move.on is not None,
-        )
+        start, lands, number = self._measured.pose(move.surface), move.on is not None, self.phase
+        if surface.is_foot:
+            way: Way = OverWay(start, move.goal, move.clearance, lands)
+        else:
+            before = self.phases[max(number - 1, 0)].robot.q_nominal
+            postures = before, self.phases[number].robot.q_nominal
+            clearance = move.clearance * opened, move.clearance * lands
+            way = PostureWay(self._robot, surface, postures, start, clearance)
+        return LimbPath(way, move.goal, t, duration, surface.placement.inverse(), lands)
 
     def _guidance(self, t: float) -> Guidance:
         least, most = self._loads.at(t)
@@ -280,7 +286,7 @@ class PhasedLaw:
         wrenches, bearing = np.zeros_like(self._wrenches), np.full(len(self._number), OFF)
         wrenches[place] = output.wrenches
         bearing[place] = np.where(self._loads.changing(t)[place], BETWEEN, BEARS)
-        self._wrenches = wrenches
+        self._wrenches, self.bearing = wrenches, bearing
         return ControlOutput(
             output.torques,
             wrenches,

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from balance.control.phases.limb_path import SEEK_SPEED, LimbPath
+from balance.control.phases.limb_path import SEEK_SPEED, LimbPath, OverWay
 
 STEP = 1e-5  # s, of finite differences
 FRAME = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.05, -0.02, 0.11]))
@@ -16,7 +16,7 @@ ON_WALL = pin.SE3(pin.rpy.rpyToMatrix(0.0, -np.pi / 2, 0.0), np.array([0.5, 0.1,
 
 
 def path(goal: pin.SE3, clearance: float = 0.04, seeks: bool = True) -> LimbPath:
-    return LimbPath(START, goal, clearance, 1.0, 2.0, FRAME, seeks)
+    return LimbPath(OverWay(START, goal, clearance, seeks), goal, 1.0, 2.0, FRAME, seeks)
 
 
 def surface(one: LimbPath, time: float) -> pin.SE3:
@@ -57,7 +57,7 @@ def test_it_goes_on_slowly_where_it_meets_nothing_and_stops_where_it_meets_somet
     speed = one.at(4.5).velocity[:3]
     assert np.allclose(speed, -SEEK_SPEED * ON_WALL.rotation[:, 2], atol=1e-6)
     here = surface(one, 4.5)
-    one.stop(4.5, here)
+    one.stop(here)
     assert surface(one, 9.0).isApprox(here, 1e-9) and one.stopped
     assert not one.at(9.0).moving
 

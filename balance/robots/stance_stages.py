@@ -1,6 +1,7 @@
-"""Why a robot has no static posture with its surfaces in given places, in one sentence.
+"""A static posture found step by step, or why there is none, in one sentence.
 
-The same search is done with fewer conditions, the geometry first: whatever fails first is why.
+The search is done with few conditions first, and goes on from what it found with more: places,
+then balance, then torques, then bodies that must not meet.  Whatever fails first is why.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from balance.dynamics.constrained_fit import Fit
 from balance.dynamics.static_equilibrium import com_shortfall, least_effort
 from balance.dynamics.static_posture import Point, StaticPosture, Touch, Wanted
 from balance.dynamics.surface_place import place_rows
-from balance.robots.static_stance import TIGHT, StanceProblem, search_clear
+from balance.errors import RobotError
+from balance.robots.static_stance import (
+    TIGHT,
+    Stance,
+    StanceProblem,
+    find_stance,
+    random_starts,
+    search_clear,
+)
 
 Array = NDArray[np.float64]
 
@@ -24,22 +33,28 @@ MISSED = 1e-4  # m or rad, by which a place counts as missed
 AT_STOP_RAD = 0.02
 
 
-def why_none(problem: StanceProblem, starts: Sequence[Array]) -> str:
-    """Which place, balance, torque or body stands in the way of a static posture."""
+def find_by_stages(problem: StanceProblem, starts: Sequence[Array]) -> Stance:
+    """A static posture with small margins if need be; an error says why there is none."""
     model = problem.robot.model
     wanted = problem.wanted(TIGHT)
     idle = tuple(Touch(touch.name, touch.place) for touch in wanted.touches)
-    reach, fit = _best(model, replace(wanted, touches=idle, com_xy=None), starts)
-    if not fit.met:
-        return _out_of_reach(problem, reach.wanted, fit.x.q)
-    weightless = replace(wanted, torque_share=np.inf)
-    balanced, held = _best(model, weightless, [fit.x.q, *starts])
+    starts = [*starts, *random_starts(model, starts[0])]
+    reach, placed = _best(model, replace(wanted, touches=idle, com_xy=None), starts)
+    if not placed.met:
+        raise RobotError(_out_of_reach(problem, reach.wanted, placed.x.q))
+    strong = replace(wanted, torque_share=np.inf)
+    search, balanced = _best(model, strong, [placed.x.q, *starts])
+    if not balanced.met:
+        raise RobotError(_unbalanced(problem, search, balanced.x.q))
+    search, held = _best(model, wanted, [balanced.x.q, *starts])
     if not held.met:
-        return _unbalanced(problem, balanced, held.x.q)
-    strong, fit = _best(model, wanted, [held.x.q, *starts])
-    if not fit.met:
-        return _too_weak(problem, strong, fit.x.q) or _too_weak(problem, balanced, held.x.q) or ""
-    return _in_the_way(problem, wanted, [fit.x.q, *starts])
+        raise RobotError(_too_weak(problem, search, (held, balanced)))
+    stance = find_stance(problem, [held.x.q]) or find_stance(
+        problem, [held.x.q, *starts[:2]], TIGHT
+    )
+    if stance is None:
+        raise RobotError(_in_the_way(problem, wanted, held.x.q))
+    return stance
 
 
 def _best(
@@ -103,31 +118,36 @@ def _unbalanced(problem: StanceProblem, search: StaticPosture, q: Array) -> str:
     )
 
 
-def _too_weak(problem: StanceProblem, search: StaticPosture, q: Array) -> str:
-    effort = least_effort(search, q)
-    if effort is None:
-        return ""
-    over = np.flatnonzero(effort.shares > search.wanted.torque_share)
+def _too_weak(
+    problem: StanceProblem, search: StaticPosture, fits: tuple[Fit[Point], Fit[Point]]
+) -> str:
+    """The joints that lack torque in the postures that come nearest."""
     names, limits = problem.robot.joint_names, search.limits
-    worst = sorted(over, key=lambda k: -effort.shares[k])[:3]
-    told = [
-        f"{names[k]} needs {abs(effort.torques[k]):.0f} N m of its {limits[k]:.0f}" for k in worst
-    ]
-    return f"{', '.join(told)}; give it another posture or more contacts" if told else ""
+    for fit in fits:
+        effort = least_effort(search, fit.x.q)
+        if effort is None:
+            continue
+        over = np.flatnonzero(effort.shares > search.wanted.torque_share)
+        worst = sorted(over.tolist(), key=lambda k: -effort.shares[k])[:3]
+        if told := [
+            f"{names[k]} needs {abs(effort.torques[k]):.0f} N m of its {limits[k]:.0f}"
+            for k in worst
+        ]:
+            return f"{', '.join(told)}; give it another posture or more contacts"
+    return "no posture that its torques hold was found; give hints in 'posture', or more contacts"
 
 
-def _in_the_way(problem: StanceProblem, wanted: Wanted, starts: Sequence[Array]) -> str:
+def _in_the_way(problem: StanceProblem, wanted: Wanted, q: Array) -> str:
     clearance = problem.clearance()
-    best: tuple[float, str] = (-np.inf, "")
-    for q in starts:
-        _, fit = search_clear(problem.robot.model, wanted, clearance, q, TIGHT.clearance)
-        if found := clearance.look(fit.x.q, 0.0):
-            depth, pair = found[0]
-            best = max(best, (depth, f"'{pair.one}' is in {_called(problem, pair.other)}"))
-    depth, what = best
-    if not what:
+    _, fit = search_clear(problem.robot.model, wanted, clearance, q, TIGHT.clearance)
+    found = clearance.look(fit.x.q, 0.0)
+    if not found:
         return "bodies come too near to each other in every posture found; give hints in 'posture'"
-    return f"{what} by {-depth:.2g} m in every posture found; move what is around, or the contacts"
+    depth, pair = found[0]
+    return (
+        f"'{pair.one}' is in {_called(problem, pair.other)} by {-depth:.2g} m at best; move what "
+        "is around, or the contacts"
+    )
 
 
 def _called(problem: StanceProblem, name: str) -> str:
