@@ -244,7 +244,7 @@ class BalancingLawConfig(LawConfig):
     contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
     """Rate at which a contact that slips shall come to rest [1/s]; 0 switches it off."""
 
-    def with_limb(self, name: str, task: FrameTaskConfig) -> Self:
+    def with_limb(self, name: str, task: FrameTaskConfig, firm: bool) -> Self:
         """The same law with a task that leads a limb; one without tasks moves it by its joints."""
         return self
 

@@ -27,7 +27,8 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-LIMB_WEIGHT = 1.0  # of a limb on its way to a contact, as that of the CoM
+FIRM_WEIGHT = 1.0  # of a limb on its way to a contact, as that of the CoM
+LOOSE_WEIGHT = 0.05  # of one that must not drag the body along where it cannot follow
 
 
 @final
@@ -66,9 +67,10 @@ class WholeBodyController(TaskLaw):
             check_weights(self.tasks, self.frames, self.wanted_forces)
             return self
 
-        def with_limb(self, name: str, task: FrameTaskConfig) -> Self:
-            """The same law with a task that leads a limb."""
-            tasks, frames = {**self.tasks, name: LIMB_WEIGHT}, {**self.frames, name: task}
+        def with_limb(self, name: str, task: FrameTaskConfig, firm: bool) -> Self:
+            """The same law with a task that leads a limb, as firmly as the CoM or not."""
+            weight = FIRM_WEIGHT if firm else LOOSE_WEIGHT
+            tasks, frames = {**self.tasks, name: weight}, {**self.frames, name: task}
             return self.model_copy(update={"tasks": tasks, "frames": frames})
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,11 +98,24 @@ class Course:
         height, level = np.array([posture.height]), np.zeros(1)
         self._height = Quintic(height, level, level, height, 1.0)
 
-    def go(self, time: float, goal: StaticPosture, at_least: float = 0.0) -> None:
-        """Set out for ``goal`` at ``time``, for ``at_least`` s, or longer if that is gentler."""
+    def go(
+        self,
+        time: float,
+        goal: StaticPosture,
+        at_least: float = 0.0,
+        anew: Mapping[int, float] | None = None,
+    ) -> None:
+        """Set out for ``goal`` at ``time``, for ``at_least`` s, or longer if that is gentler.
+
+        Joints that bore a contact need not be where the posture has them: those of ``anew`` set out
+        at rest from the angles that they have.
+        """
         com, joints, height = (
             path.at(time - self.begin) for path in (self._com, self._joints, self._height)
         )
+        joints = joints[0].copy(), joints[1].copy(), joints[2].copy()
+        for number, angle in (anew or {}).items():
+            joints[0][number], joints[1][number], joints[2][number] = angle, 0.0, 0.0
         turn, rate, bend = self._turn.at(time - self.begin)
         now = self._rotation @ pin.exp3(turn)
         # Rates of a rotation vector that is small, or turns about one axis, are those of the base.

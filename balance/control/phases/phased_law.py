@@ -24,6 +24,7 @@ from balance.control.phases.progress import Measured
 from balance.control.phases.stages import UNBOUNDED_WEIGHTS, MakeLaw, Stage, make_stages
 from balance.dynamics.checks import is_within
 from balance.robots import Robot
+from balance.robots.capability.body import contact_joints
 from balance.robots.sequence import LimbMove, PlannedPhase
 
 Array = NDArray[np.float64]
@@ -51,6 +52,7 @@ class PhasedLaw:
         self._stages = make_stages(config, phases, make)
         rows = [len(stage.law.constraint_names) for stage in self._stages]
         self._first_row = np.cumsum([0, *rows])
+        self._surfaces = {surface.name: surface for surface in robot.surfaces}
         self._number = {surface.name: index for index, surface in enumerate(robot.soles)}
         self._places = [
             np.array([self._number[surface.name] for surface in stage.robot.soles])
@@ -224,7 +226,10 @@ class PhasedLaw:
         }
         offset = self._measured.offset(placements)
         offset *= min(1.0, FARTHEST_M / max(float(np.linalg.norm(offset)), 1e-12))
-        self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves))
+        opened = [self._surfaces[name] for name in before.contacts - stage.contacts]
+        joints = contact_joints(self._robot, opened).tolist()
+        anew = {joint: float(self._measured.q[7 + joint]) for joint in joints}
+        self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves), anew)
         duration = self.course.duration
         self._limbs = {
             move.surface: self._limb_path(move, move.surface in before.contacts, t, duration)
@@ -246,13 +251,12 @@ class PhasedLaw:
 
     def _limb_path(self, move: LimbMove, opened: bool, t: float, duration: float) -> LimbPath:
         """A leg steps over what is in between; an arm goes along with its joints."""
-        surface = next(s for s in self._robot.surfaces if s.name == move.surface)
+        surface = self._surfaces[move.surface]
         start, lands, number = self._measured.pose(move.surface), move.on is not None, self.phase
         if surface.is_foot:
             way: Way = OverWay(start, move.goal, move.clearance, lands)
         else:
-            before = self.phases[max(number - 1, 0)].robot.q_nominal
-            postures = before, self.phases[number].robot.q_nominal
+            postures = self._measured.q, self.phases[number].robot.q_nominal
             clearance = move.clearance * opened, move.clearance * lands
             way = PostureWay(self._robot, surface, postures, start, clearance)
         return LimbPath(way, move.goal, t, duration, surface.placement.inverse(), lands)

@@ -77,7 +77,8 @@ def _law(
     law = law.model_copy(update={"contacts": contacts})
     known = {surface.name: surface for surface in robot.surfaces}
     for move in moves:
-        law = law.with_limb(limb_task(move.surface), _limb(known[move.surface]))
+        surface = known[move.surface]
+        law = law.with_limb(limb_task(move.surface), _limb(surface), firm=surface.is_foot)
     made = make(config.model_copy(update={"controller": law}), robot)
     if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
         raise ConfigError(
