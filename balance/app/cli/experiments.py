@@ -194,7 +194,7 @@ def robots(robots: RobotsOption = None) -> None:
     """List the robots that can be balanced."""
     from balance.app.terminal import console, robot_table
 
-    console.print(robot_table(robots or []))
+    console.print(robot_table(robots or [], console.width))
 
 
 def theory(
