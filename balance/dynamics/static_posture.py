@@ -33,6 +33,7 @@ MOMENT_ARM_M = 0.3  # by which moments on the base are made comparable with forc
 # joint's, and of a torque's share; then of f_x, f_y, f_z, tau_x, tau_y, tau_z in units of Bearing.
 JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 2.0, 0.03, 3.0, 0.3
 WRENCH_WEIGHTS = np.array([2.0, 2.0, 0.2, 1.5, 1.5, 0.2])
+COM_WEIGHT = 10.0  # of the CoM's distance from where it is best, in m
 POINT_WEIGHT = 0.8  # of f_z where a point or a line bears, whose pressure has no middle to be in
 
 Clearance = Callable[[pin.Data], tuple[Array, Array]]
@@ -48,9 +49,9 @@ class Wanted:
     ``places`` are those of all surfaces, ``bearings`` of which bear; where nothing bears, balance
     and torques are no conditions.  ``q_reference`` is what the posture is to be near to; ``hinted``
     are velocity indices of joints for which that counts more, ``kept`` of those that stay exactly
-    there.  ``com_xy`` is where the CoM is to be, if it matters.  ``torque_share`` is the share of
-    the limits that torques may have, ``range_margin`` (rad) how far joints stay inside their
-    ranges.
+    there.  ``com_xy`` is where the CoM is to be, if it matters, ``com_near`` where it is best.
+    ``torque_share`` is the share of the limits that torques may have, ``range_margin`` (rad) how
+    far joints stay inside their ranges.
     """
 
     places: tuple[Place, ...]
@@ -59,6 +60,7 @@ class Wanted:
     hinted: tuple[int, ...] = ()
     kept: tuple[int, ...] = ()
     com_xy: Array | None = None
+    com_near: Array | None = None
     torque_share: float = 0.8
     range_margin: float = 0.05
     clearance: Clearance | None = None
@@ -122,6 +124,8 @@ class StaticPosture:
         placed = [place_rows(model, data, place) for place in wanted.places]
 
         objective: list[Rows] = [(self._near * distance, self._near[:, None] * J_d)]
+        if wanted.com_near is not None:
+            objective.append((COM_WEIGHT * (com[:2] - wanted.com_near), COM_WEIGHT * J_com[:2]))
         equal: list[Rows] = [(rows.c, rows.J_c) for rows in placed]
         bound: list[Rows] = [(rows.h, rows.J_h) for rows in placed]
         equal.append((distance[kept], J_d[kept]))

@@ -109,9 +109,17 @@ class StanceProblem:
             hinted=self.hinted,
             kept=self.kept,
             com_xy=self.com_xy,
+            com_near=self._between_feet(),
             torque_share=margins.torque_share,
             range_margin=margins.range_rad,
         )
+
+    def _between_feet(self) -> Array | None:
+        """The middle (2,) of the feet where nothing else bears, and all of them have a place."""
+        bearing = [goal for goal in self.goals if goal.bears]
+        if not all(goal.surface.is_foot and len(goal.position) == 3 for goal in bearing):
+            return None
+        return np.asarray(np.mean([goal.pose.translation[:2] for goal in bearing], axis=0))
 
     def clearance(self) -> BodyClearance:
         """What must stay apart."""
