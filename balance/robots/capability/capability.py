@@ -13,7 +13,7 @@ from balance.config.plant import PlantConfig
 from balance.robots import Robot
 from balance.robots.capability.body import level_directions
 from balance.robots.capability.cop import cop_region
-from balance.robots.capability.excursion import largest_excursion
+from balance.robots.capability.excursion import STEP_RAD, largest_excursion
 from balance.robots.capability.flywheel import momentum_bound
 from balance.robots.capability.kept import kept
 from balance.robots.capability.moments import moments_at_the_edge, windowed_programme
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 AZIMUTHS = np.arange(8) * np.pi / 4
 FRICTION: float = PlantConfig.model_fields["friction"].default
+SEARCH_STEPS_RAD = (STEP_RAD, 0.05)
 WINDOW = 0.25  # / omega: moments are means over this time
 
 
@@ -109,7 +110,11 @@ def _leans(robot: Robot) -> tuple[Array, Array]:
     A search may end early where bodies are in each other's way; whatever another one found to a
     direction counts there too.
     """
-    found = [largest_excursion(robot, e) for e in level_directions(AZIMUTHS)]
+    found = [
+        largest_excursion(robot, e, step=step)
+        for e in level_directions(AZIMUTHS)
+        for step in SEARCH_STEPS_RAD
+    ]
     points = np.array([TURN @ excursion.turn[:2] for excursion in found])
     best = [int(np.argmax(points @ e)) for e in level_directions(AZIMUTHS)]
     corners = np.vstack([points, np.zeros(2)])
