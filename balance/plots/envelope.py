@@ -74,14 +74,9 @@ def _shared_limit(results: Sequence[DirectionLimits]) -> bool:
     return True
 
 
-def _panel(
-    axes: PolarAxes,
-    results: Sequence[DirectionLimits],
-    criterion: str,
-    names: Sequence[str],
-    in_Ns: bool,
-) -> None:
-    axes.set_theta_zero_location("N")  # x, forwards, is up
+def round_axes(axes: PolarAxes) -> None:
+    """Directions as seen from above: x, forwards, is up."""
+    axes.set_theta_zero_location("N")
     axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
     _, left, _, right = axes.get_xticklabels()
     left.set_horizontalalignment("right")  # words at the sides end at the circle
@@ -89,6 +84,16 @@ def _panel(
     axes.tick_params(axis="x", pad=-3.0)
     axes.tick_params(axis="y", pad=-2.0, labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
+
+
+def _panel(
+    axes: PolarAxes,
+    results: Sequence[DirectionLimits],
+    criterion: str,
+    names: Sequence[str],
+    in_Ns: bool,
+) -> None:
+    round_axes(axes)
     for name, colour in zip(names, styles(names), strict=True):
         ours = [found for found in results if found.name == name]
         angle, value, low, high = _curves(ours, criterion, in_Ns)

@@ -28,7 +28,7 @@ from balance.robots.capability.body import level_directions
 Array = NDArray[np.float64]
 
 COP, SLIP, LEAN, MOMENTUM, MOMENT = (
-    "centre of pressure",
+    "CoP",
     "friction",
     "lean range",
     "lean speed",
@@ -127,7 +127,7 @@ class PendulumProgramme:
         starts = np.append(0.0, ends[:-1])
         for window in self.bounds.moments:
             for i in range(1 if window.from_rest else len(self.inputs)):
-                last = int(np.searchsorted(ends, starts[i] + window.length - 1e-9))
+                last = max(i, int(np.searchsorted(ends, starts[i] + window.length - 1e-9)))
                 if last < len(self.inputs):
                     self._bound_mean(self.inputs[i : last + 1], window, last < standing)
 

@@ -20,12 +20,15 @@ from balance.analysis.limits.bounds import HalfPlanes, PendulumBounds, robot_bou
 from balance.analysis.limits.pendulum import PendulumProgramme
 from balance.analysis.limits.programme import Solution
 from balance.analysis.limits.stepping import Feet, Walk, foot_travel
-from balance.errors import InputError
+from balance.errors import InputError, RobotError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
 from balance.robots.capability import StepNumbers, step_numbers
 from balance.robots.capability.capability import FRICTION
+from balance.robots.capability.cop import stands_on_level_feet
 from balance.robots.capability.kept import kept
+from balance.robots.capability.steps import left_and_right
+from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
 
@@ -45,7 +48,7 @@ class RecoveryLimit:
     ``fraction`` is that of the ankle limit.  ``binding`` names the bounds that hold it back, the
     most costly first, and ``shares`` how much each matters: one that grows by 1 % lifts the limit
     by its share of 1 %.  ``steps`` are those taken, at most as many as were asked for, the first
-    with ``first_foot``, each with ``swing_s`` in the air.
+    with ``first_foot``; ``swing_s`` are the times of the feet in the air.
     """
 
     impulse_Ns: float
@@ -54,7 +57,7 @@ class RecoveryLimit:
     shares: Mapping[str, float]
     steps: int = 0
     first_foot: str | None = None
-    swing_s: float | None = None
+    swing_s: tuple[float, ...] = ()
 
 
 def recovery_limit(
@@ -72,15 +75,7 @@ def recovery_limit(
     robot's push body unless given, for ``duration_s``; ``friction`` is that of the ground.
     """
     level = _level(direction)
-    if isinstance(steps, bool) or not (isinstance(steps, int) and 0 <= steps <= MOST_STEPS):
-        raise InputError(f"steps is {steps!r}; it must be a whole number from 0 to {MOST_STEPS}")
-    for name, value, least in (
-        ("duration_s", duration_s, 0.0),
-        ("friction", friction, LEAST_FRICTION),
-        ("height_m", 0.0 if height_m is None else height_m, 0.0),
-    ):
-        if not (np.isfinite(value) and value >= least):
-            raise InputError(f"{name} is {value}; it must be finite and at least {least:g}")
+    check_question(robot, steps, height_m, duration_s, friction)
     height = push_height(robot) if height_m is None else height_m
 
     def find() -> dict[str, Any]:
@@ -88,7 +83,8 @@ def recovery_limit(
 
     what = f"recovery limit {_code()} {level.tolist()} {steps} {height} {duration_s} {friction}"
     tree = kept(robot, what, find)
-    return RecoveryLimit(**{**tree, "binding": tuple(tree["binding"])})
+    names = ("binding", "swing_s")
+    return RecoveryLimit(**{**tree, **{name: tuple(tree[name]) for name in names}})
 
 
 def _find(
@@ -99,10 +95,9 @@ def _find(
     ankle = ankle_limit(robot, level)
     best = limit_of(standing_limit(bounds, push), bounds, ankle)
     if steps:
-        numbers = step_numbers(robot)
+        walks = _Walks(robot, bounds, push, ankle)
         for count in range(1, steps + 1):
-            found = _best_walk(robot, bounds, push, numbers, count, ankle)
-            best = max(best, found, key=lambda limit: limit.impulse_Ns)
+            best = max(best, walks.best(count), key=lambda limit: limit.impulse_Ns)
     return best
 
 
@@ -111,6 +106,28 @@ def _code() -> str:
     """A hash of the code of this folder: what it found before it changed is no longer valid."""
     sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     return hashlib.sha256(sources).hexdigest()
+
+
+def check_question(
+    robot: Robot, steps: int, height_m: float | None, duration_s: float, friction: float
+) -> None:
+    """Raise if the limit cannot be asked for like that."""
+    if isinstance(steps, bool) or not (isinstance(steps, int) and 0 <= steps <= MOST_STEPS):
+        raise InputError(f"steps is {steps!r}; it must be a whole number from 0 to {MOST_STEPS}")
+    for name, value, least in (
+        ("duration_s", duration_s, 0.0),
+        ("friction", friction, LEAST_FRICTION),
+        ("height_m", 0.0 if height_m is None else height_m, 0.0),
+    ):
+        if not (np.isfinite(value) and value >= least):
+            raise InputError(f"{name} is {value:g}; it must be finite and at least {least:g}")
+    if not support_polygon(robot).has_area or not stands_on_level_feet(robot):
+        raise RobotError(
+            "the recovery limit is that of a robot which stands on level ground, on feet that span "
+            f"an area and nothing else; '{robot.name}' stands otherwise"
+        )
+    if steps:
+        left_and_right(robot)
 
 
 @dataclass(frozen=True)
@@ -142,19 +159,22 @@ def standing_limit(
 
 
 def walking_limit(
-    bounds: PendulumBounds, push: Push, walk: Walk, first: int, steps: int
+    bounds: PendulumBounds, push: Push, walks: Sequence[Walk], first: int
 ) -> Solution | None:
-    """The largest J / (m omega), m, with ``steps``; ``first`` is 0 if the left foot begins."""
+    """The largest J / (m omega), m, with a step for each of ``walks``.
+
+    ``first`` is 0 if the left foot begins, else 1.
+    """
     pendulum = PendulumProgramme(bounds, push.direction, push.lift, push.duration)
-    count = int(np.ceil(walk.prepare / STANDING[0]))
+    count = int(np.ceil(walks[0].prepare / STANDING[0]))
     for _ in range(count):
-        pendulum.keep(bounds.cop, pendulum.sample(walk.prepare / count)[0])
-    feet = Feet(pendulum, walk)
+        pendulum.keep(bounds.cop, pendulum.sample(walks[0].prepare / count)[0])
+    feet = Feet(pendulum, walks[0])
     swing = first
-    for _ in range(steps):
-        feet.step(swing)
+    for walk in walks:
+        feet.step(swing, walk)
         swing = 1 - swing
-    feet.settle(1 - swing)
+    feet.settle(1 - swing, walks[-1])
     pendulum.bound_moments(standing=count)
     return pendulum.lp.largest(pendulum.size)
 
@@ -168,28 +188,48 @@ def limit_of(found: Solution, bounds: PendulumBounds, ankle_Ns: float) -> Recove
     return RecoveryLimit(impulse, fraction, binding, shares)
 
 
-def _best_walk(
-    robot: Robot,
-    bounds: PendulumBounds,
-    push: Push,
-    numbers: StepNumbers,
-    steps: int,
-    ankle_Ns: float,
-) -> RecoveryLimit:
-    """The best of both feet first, and of all swing times, the same for all steps."""
-    best = RecoveryLimit(-np.inf, -np.inf, (), {})
-    for swing in SWINGS:
-        time_s = swing / bounds.omega
-        if time_s < numbers.swing_least:
-            continue
-        walk = robot_walk(robot, bounds, numbers, time_s)
-        for first, name in enumerate((numbers.left, numbers.right)):
-            found = walking_limit(bounds, push, walk, first, steps)
-            if found is not None:
-                limit = limit_of(found, bounds, ankle_Ns)
-                limit = replace(limit, steps=steps, first_foot=name, swing_s=time_s)
-                best = max(best, limit, key=lambda one: one.impulse_Ns)
-    return best
+NOTHING = RecoveryLimit(-np.inf, -np.inf, (), {})
+
+
+class _Walks:
+    """Searches the swing times of a number of steps, and which foot goes first."""
+
+    def __init__(self, robot: Robot, bounds: PendulumBounds, push: Push, ankle_Ns: float) -> None:
+        self.bounds, self.push, self.ankle_Ns = bounds, push, ankle_Ns
+        self.numbers = step_numbers(robot)
+        times = [swing / bounds.omega for swing in SWINGS]
+        self.walks = {
+            time: robot_walk(robot, bounds, self.numbers, time)
+            for time in times
+            if time >= self.numbers.swing_least
+        }
+
+    def best(self, steps: int) -> RecoveryLimit:
+        """First with the same time for all steps, then with another for each in its turn."""
+        best = NOTHING
+        for first in (0, 1):
+            found = NOTHING
+            for time in self.walks:
+                found = self._better(found, (time,) * steps, first)
+            for step in range(steps if found.swing_s and steps > 1 else 0):
+                for time in self.walks:
+                    swings = (*found.swing_s[:step], time, *found.swing_s[step + 1 :])
+                    found = self._better(found, swings, first)
+            best = max(best, found, key=lambda limit: limit.impulse_Ns)
+        return best
+
+    def _better(self, best: RecoveryLimit, swings: tuple[float, ...], first: int) -> RecoveryLimit:
+        if best.swing_s == swings:
+            return best
+        walks = [self.walks[time] for time in swings]
+        found = walking_limit(self.bounds, self.push, walks, first)
+        if found is None or found.value * self.bounds.mass * self.bounds.omega <= best.impulse_Ns:
+            return best
+        limit = limit_of(found, self.bounds, self.ankle_Ns)
+        return replace(limit, steps=len(swings), first_foot=self._name(first), swing_s=swings)
+
+    def _name(self, first: int) -> str:
+        return (self.numbers.left, self.numbers.right)[first]
 
 
 def robot_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing_s: float) -> Walk:

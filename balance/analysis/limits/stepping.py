@@ -27,7 +27,7 @@ from balance.robots.capability.steps import STEP_AZIMUTHS, StepNumbers
 
 Array = NDArray[np.float64]
 
-TRAVEL, REACH, SPACING = "foot speed", "leg reach", "feet that do not cross"
+TRAVEL, REACH, SPACING = "foot speed", "leg reach", "foot spacing"
 SAMPLE = 0.1  # of time within a step, about, 1 / omega
 AFTER = (0.1,) * 8 + (0.25,) * 4
 """Samples after the last landing, 1 / omega."""
@@ -68,44 +68,44 @@ class Feet:
     """The places of both feet as unknowns, which change with each landing."""
 
     def __init__(self, pendulum: PendulumProgramme, walk: Walk) -> None:
-        self.pendulum, self.walk, self.lp = pendulum, walk, pendulum.lp
+        """``walk`` says where they are; each step may have bounds of its own."""
+        self.pendulum, self.lp = pendulum, pendulum.lp
         self.places = []
         for foot in walk.feet:
             place = self.lp.unknowns(2)
             self.lp.equal(place, np.eye(2), foot)
             self.places.append(place)
 
-    def step(self, swing: int) -> None:
+    def step(self, swing: int, walk: Walk) -> None:
         """Foot ``swing``, 0 for the left, takes a step while the CoP is on the other."""
-        walk, pendulum = self.walk, self.pendulum
+        pendulum = self.pendulum
         stance, lifted_x = self.places[1 - swing], pendulum.x
         for s in _samples(walk.swing):
             pendulum.keep(walk.sole, pendulum.sample(s)[0], stance)
         landed = self.lp.unknowns(2)
-        self._travel(swing, landed, lifted_x)
-        self._reach(swing, landed)
-        self._reach(1 - swing, stance)
-        self._stride(swing, landed, stance)
+        self._travel(walk, swing, landed, lifted_x)
+        self._reach(walk, swing, landed)
+        self._reach(walk, 1 - swing, stance)
+        self._stride(walk, swing, landed, stance)
         self.places[swing] = landed
         for s in _samples(walk.load):
             pendulum.keep(walk.sole, pendulum.sample(s)[0], stance)
 
-    def _travel(self, swing: int, landed: Numbers, lifted_x: Numbers) -> None:
-        if self.walk.travel is None:
+    def _travel(self, walk: Walk, swing: int, landed: Numbers, lifted_x: Numbers) -> None:
+        if walk.travel is None:
             return
         normals = level_directions(STEP_AZIMUTHS)
         columns = np.concatenate([landed, self.places[swing], self.pendulum.x, lifted_x])
         rows = np.hstack([normals, -normals, -normals, normals])
-        self.lp.below(TRAVEL, columns, rows, self.walk.travel)
+        self.lp.below(TRAVEL, columns, rows, walk.travel)
 
-    def _reach(self, foot: int, place: Numbers) -> None:
-        if self.walk.spread is not None:
+    def _reach(self, walk: Walk, foot: int, place: Numbers) -> None:
+        if walk.spread is not None:
             columns = np.append(place, self.pendulum.x)
-            most = self.walk.spread + CIRCLE @ self.walk.hips[foot]
+            most = walk.spread + CIRCLE @ walk.hips[foot]
             self.lp.below(REACH, columns, np.hstack([CIRCLE, -CIRCLE]), most)
 
-    def _stride(self, swing: int, landed: Numbers, stance: Numbers) -> None:
-        walk = self.walk
+    def _stride(self, walk: Walk, swing: int, landed: Numbers, stance: Numbers) -> None:
         if walk.stride is not None:
             rows = np.hstack([CIRCLE, -CIRCLE])
             most = walk.stride + CIRCLE @ (walk.hips[swing] - walk.hips[1 - swing])
@@ -115,9 +115,9 @@ class Feet:
             columns = np.array([left[1], right[1]])
             self.lp.below(SPACING, columns, np.array([[-1.0, 1.0]]), -walk.narrowest)
 
-    def settle(self, landed: int) -> None:
+    def settle(self, landed: int, walk: Walk) -> None:
         """After the last step: the CoP on the landed foot, then the capture point at rest."""
-        walk, pendulum = self.walk, self.pendulum
+        pendulum = self.pendulum
         for s in AFTER:
             pendulum.keep(walk.sole, pendulum.sample(s)[0], self.places[landed])
         point = pendulum.come_to_rest()
