@@ -82,7 +82,7 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
     height, weight = float(com[2]), robot.mass * gravity
     omega = float(np.sqrt(gravity / height))
     region = cop_region(robot, friction)
-    leans, postures = _leans(robot)
+    leans = kept(robot, "leans", lambda: _leans(robot))
     programme = windowed_programme(robot, WINDOW / omega, friction=friction, from_rest=True)
     edges = [
         moments_at_the_edge(programme, direction, region.reach(com[:2], direction))
@@ -96,15 +96,14 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         "com": com[:2].tolist(),
         "friction": friction,
         "cop_vertices": region.vertices.tolist(),
-        "lean_vertices": leans.tolist(),
-        "lean_postures": postures.tolist(),
+        **leans,
         "momentum": [momentum_bound(robot, e) for e in level_directions(AZIMUTHS)],
         "driving": [weight * driving for driving, _ in edges],
         "braking": [weight * braking for _, braking in edges],
     }
 
 
-def _leans(robot: Robot) -> tuple[Array, Array]:
+def _leans(robot: Robot) -> dict[str, Any]:
     """The hull (n, 2) of the furthest leans, kg m^2, and the postures (8, nq) that have them.
 
     A search may end early where bodies are in each other's way; whatever another one found to a
@@ -119,4 +118,7 @@ def _leans(robot: Robot) -> tuple[Array, Array]:
     best = [int(np.argmax(points @ e)) for e in level_directions(AZIMUTHS)]
     corners = np.vstack([points, np.zeros(2)])
     hull = ConvexHull(corners)
-    return corners[hull.vertices], np.array([found[k].q for k in best])
+    return {
+        "lean_vertices": corners[hull.vertices].tolist(),
+        "lean_postures": [found[k].q.tolist() for k in best],
+    }
