@@ -50,6 +50,9 @@ HOMES = {
     "typer": ("app.cli",),
     "rich": ("app", "analysis.theory", "studies"),
     "example_robot_data": ("robots",),
+    "mcap": ("recordings.export",),
+    "rerun": ("recordings.export",),
+    "pandas": ("recordings",),
 }
 
 

@@ -72,9 +72,10 @@ class ExperimentConfig(Strict):
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     """The simulated robot and ground."""
     controller: SerializeAsAny[LawConfig]
-    """The law and its keys."""
+    """The law and its keys. Example: {law: momentum}."""
     pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
-    """The pushes, in any order."""
+    """The pushes, in any order. Example: [{type: half_sine, impulse_Ns: 14, duration_s: 0.1,
+    direction: [0, 1, 0], time_s: 1}]."""
     state: State = True
     """What the law is told of the base: its `true` state, or the one `estimated` from sensors."""
     sensors: SensorsConfig | None = None

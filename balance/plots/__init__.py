@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from balance.errors import InputError
@@ -10,11 +10,14 @@ from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure
 from balance.plots.estimation import estimation_figure
 from balance.plots.overlay import com_momentum_overlay, contacts_overlay, torques_overlay
+from balance.plots.postures import postures_figure
 from balance.plots.style import save
 from balance.plots.torques import torques_figure
 from balance.recordings.recording import Recording
+from balance.robots.objects import WorldObject
+from balance.robots.sequence import PlannedPhase
 
-__all__ = ["draw_overlay", "draw_run"]
+__all__ = ["draw_overlay", "draw_postures", "draw_run"]
 
 
 def draw_run(recording: Recording, folder: Path, pdf: bool = False) -> list[Path]:
@@ -48,3 +51,13 @@ def draw_overlay(
     return [
         path for name, draw in figures.items() for path in save(draw(recordings), folder, name, pdf)
     ]
+
+
+def draw_postures(
+    phases: Sequence[PlannedPhase],
+    objects: Mapping[str, WorldObject],
+    folder: Path,
+    pdf: bool = False,
+) -> list[Path]:
+    """The static postures of a sequence side by side, as ``postures``."""
+    return save(postures_figure(phases, objects), folder, "postures", pdf)

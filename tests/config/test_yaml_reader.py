@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from balance.config import load_config, parse_overrides
+from balance.config import load_config, parse_overrides, yaml_reader
 from balance.config.schema import dump_yaml, parse_yaml
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import ConfigError
@@ -45,9 +45,12 @@ def test_aliases_of_sane_size_are_filled_in() -> None:
     assert parse_yaml(text, "x")["later"] == [{"K_P": [1, 2, 3]}] * 2
 
 
-def test_many_values_and_deep_aliases_are_refused() -> None:
-    with pytest.raises(ConfigError, match="the file holds more than 200000 values"):
-        parse_yaml("[" + "1," * 200_001 + "]", "x")
+def test_many_values_and_deep_aliases_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert yaml_reader.MAX_VALUES == 200_000
+    monkeypatch.setattr(yaml_reader, "MAX_VALUES", 2000)
+    parse_yaml("[" + "1," * 1990 + "]", "x")
+    with pytest.raises(ConfigError, match="the file holds more than 2000 values"):
+        parse_yaml("[" + "1," * 2001 + "]", "x")
     chain = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 60))
     with pytest.raises(ConfigError, match="aliases are nested more than 50 deep"):
         parse_yaml(chain, "x")

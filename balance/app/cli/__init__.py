@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from balance.app.cli import bench, check, experiments, explain, limit, live, studies
+from balance.app.cli import bench, check, experiments, explain, export, limit, live, studies
 from balance.errors import BalanceError
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, check, studies, live, explain, limit, bench):
+for group in (experiments, check, studies, live, export, explain, limit, bench):
     group.register(app)
 
 

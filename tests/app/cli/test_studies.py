@@ -66,7 +66,8 @@ def test_without_dask_the_sentence_has_the_pip_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = refused(monkeypatch, capsys, "sweep", str(sweep_file), "--out", str(tmp_path / "out"))
-    assert "pip install 'pin-balance[cluster]'" in said
+    assert "-m pip install" in said
+    assert "[cluster]'" in said
 
 
 def test_a_bad_axis_is_one_sentence_and_leaves_no_folder(
