@@ -36,7 +36,7 @@ def limit_figure(table: LimitTable, ankle_Ns: Callable[[float], float], title: s
             values = [one.limits[steps].impulse_Ns for one in table.directions]
             name = NAMES[steps] if steps < len(NAMES) else f"{steps} steps"
             # Where another step adds nothing, the curve below shows beside the one above.
-            look = {"color": RUN_COLOURS[steps], "lw": 2.4 - 0.6 * min(steps, 2)}
+            look = {"color": RUN_COLOURS[steps], "lw": 2.0 - 0.4 * min(steps, 2)}
             _curve(axes, angles, values, label=name, marker=".", ms=3, **look)
         axes.set_rmin(0.0)
         where = f"{table.height_m:.2f} m above the ground"
