@@ -22,7 +22,7 @@ from balance.recordings.recording import Recording
 from balance.recordings.reference import published
 from balance.recordings.summary import columns_shown, flatten
 from balance.robots import load_robot, robot_files
-from balance.robots.contacts import ContactSurface
+from balance.robots.card import shape_of
 from balance.robots.shapes.robot_shapes import shapes_in_words
 
 SHOWN_PUSHES = 4
@@ -128,7 +128,7 @@ def robot_table(folders: Sequence[Path]) -> Table:
     for name, path in sorted(robot_files(folders).items()):
         try:
             robot = load_robot(path)
-            soles = {_shape(sole) for sole in robot.soles}
+            soles = {shape_of(sole) for sole in robot.soles}
             table.add_row(
                 name,
                 f"{robot.mass:.1f}",
@@ -142,11 +142,3 @@ def robot_table(folders: Sequence[Path]) -> Table:
         except BalanceError as error:
             table.add_row(name, *[""] * 6, escape(str(error)), style="red")
     return table
-
-
-def _shape(sole: ContactSurface) -> str:
-    """What a sole touches with, in words."""
-    size = f"{2 * sole.half_length:.3f} x {2 * sole.half_width:.3f}"
-    if len(sole.points) == 1:
-        return "one point"
-    return f"{size} with {len(sole.points)} points" if sole.points else size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from balance.config import ExperimentConfig
@@ -14,6 +14,10 @@ from balance.recordings.signals import Origin, Signals, signals_of
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.simulation.pushes import Push
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
 
@@ -54,6 +58,29 @@ class Recording(Signals):
         from balance.recordings.summary import summarise
 
         return summarise(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns of ``log.parquet`` over time; ``.attrs["units"]`` has their units."""
+        from balance.recordings.notebook import frame_of
+
+        return frame_of(self)
+
+    def plot(self, name: str = "com_momentum") -> Figure:
+        """A figure of the run: com_momentum, contacts, torques, or estimation if it has one."""
+        from balance.recordings.notebook import figure_of
+
+        found: Figure = figure_of(self, name)
+        return found
+
+    def __repr__(self) -> str:
+        from balance.recordings.notebook import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        from balance.recordings.notebook import html_of
+
+        return html_of(self)
 
 
 def once(function: Callable[[Recording], T]) -> Callable[[Recording], T]:

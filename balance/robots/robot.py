@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from pydantic import Field
 
 from balance.config.paths import data_folder
-from balance.config.schema import Strict, load_yaml_mapping, validate
+from balance.config.schema import load_yaml_mapping, validate
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
+from balance.robots import card
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 from balance.robots.model import (
@@ -28,81 +28,17 @@ from balance.robots.model import (
     root_body,
     turn_base,
 )
+from balance.robots.robot_file import ImpedanceFile, PackageModel, RobotFile
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
-from balance.robots.surfaces import SoleFile, contact_surfaces
+from balance.robots.surfaces import contact_surfaces
 from balance.robots.urdf_files import package_folders
 
 Array = NDArray[np.float64]
-Vector3 = tuple[float, float, float]
-Positive = Annotated[float, Field(gt=0)]
-RatedSpeed = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 LEVEL_TOLERANCE_RAD = 1e-3
 LEVEL_TOLERANCE_M = 1e-3
 OFF_STOP = 0.01  # of its range: how far from its stop a joint rests that cannot be at zero
-
-
-class PackageModel(Strict):
-    """A model of the package example-robot-data."""
-
-    example_robot_data: str
-    """Name of the robot there."""
-
-
-class StandFile(Strict):
-    """How the nominal posture is completed: soles level, CoM over a point of the stance."""
-
-    com_offset: tuple[float, float] = (0.0, 0.0)
-    """Shift (x, y) of the CoM from the centre of the soles, in world axes [m]."""
-    yaw: float = 0.0
-    """Heading of the base [rad]."""
-    base_height: Positive | None = None
-    """Height of the base's frame; any if not given [m]. Example: 0.95."""
-    held: tuple[str, ...] = ()
-    """Joints that keep their angle."""
-
-
-class ImpedanceFile(Strict):
-    """Joint impedance of the joints that a law leaves free, per unit of joint inertia."""
-
-    frequency_hz: Positive
-    """Undamped natural frequency."""
-    damping_ratio: Positive
-    """Damping ratio; 1 is critical [-]."""
-
-
-class RobotFile(Strict):
-    """The schema of a robot's YAML file."""
-
-    name: str
-    """Its name."""
-    description: str = ""
-    """What it is and where its model is from."""
-    urdf: str | PackageModel
-    """Path of the URDF from this file, or the name of a model of example-robot-data."""
-    base_body: str | None = None
-    """The floating base, whose rotation laws hold; the root body of the URDF if not given."""
-    base_rpy: Vector3 = (0.0, 0.0, 0.0)
-    """Orientation of the axes wanted (x forwards, z upwards) in those of the URDF's base [rad]."""
-    push_body: str | None = None
-    """The body that pushes act on if they do not name one; the base if not given."""
-    soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
-    """The surfaces that it stands on, by names of your choice."""
-    surfaces: dict[str, SoleFile] = Field(default_factory=dict)
-    """Other surfaces that may bear load, such as palms."""
-    lock: dict[str, float] = Field(default_factory=dict)
-    """Joints that are fixed, each at an angle [rad]. Example: {head_yaw: 0.0}."""
-    posture: dict[str, float] = Field(default_factory=dict)
-    """Angles of the nominal posture; others are zero, or near the stop next to it [rad]. Example:
-    {left_knee: 0.5}."""
-    stand: StandFile | None = None
-    """Complete the posture so that it stands; not given: take it as it is."""
-    rated_speed: RatedSpeed | dict[str, RatedSpeed] = Field(default_factory=dict)
-    """Speed that drives keep up under full torque, for all joints or for some by name; else the
-    URDF's [rad/s]."""
-    impedance: ImpedanceFile = ImpedanceFile(frequency_hz=2.0, damping_ratio=0.7)
-    """Impedance of joints that a law leaves free."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +65,12 @@ class Robot:
     package_dirs: tuple[Path, ...]
     locked: Mapping[str, float]
     q_file: Array
+
+    def __repr__(self) -> str:
+        return card.text_of(self)
+
+    def _repr_html_(self) -> str:
+        return card.html_of(self)
 
     @property
     def joint_names(self) -> list[str]:
