@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from balance.app.cli import bench, check, experiments, explain, export, live, shipped, studies
+from balance.app.cli import (
+    bench,
+    check,
+    experiments,
+    explain,
+    export,
+    limit,
+    live,
+    robots,
+    shipped,
+    studies,
+)
 from balance.errors import BalanceError
 
 app = typer.Typer(
@@ -40,7 +51,7 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, shipped, check, studies, live, export, explain, bench):
+for group in (experiments, robots, shipped, check, studies, live, export, explain, limit, bench):
     group.register(app)
 
 
