@@ -11,7 +11,8 @@ import numpy as np
 import pinocchio as pin
 
 from balance.dynamics.checks import Array
-from balance.dynamics.static_posture import Point, StaticPosture, Touch
+from balance.dynamics.static_posture import Point, StaticPosture
+from balance.dynamics.static_torque import parts
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def least_effort(search: StaticPosture, q: Array) -> Equilibrium | None:
         return None
     w = found.x[:-1]
     torques = tau_0[6:] + B[6:] @ w
-    return Equilibrium(search.wrenches(Point(q, w)), torques, np.abs(torques) / search.limits)
+    return Equilibrium(search.wrenches(w), torques, np.abs(torques) / search.limits)
 
 
 def com_shortfall(search: StaticPosture, q: Array) -> Array | None:
@@ -82,22 +83,12 @@ def com_shortfall(search: StaticPosture, q: Array) -> Array | None:
 
 def _linear(search: StaticPosture, q: Array) -> tuple[Array, Array, Array, Array]:
     """tau_0 and B with torques tau_0 + B w; A and b with A w >= b, w in the bearings' units."""
-    zero = Point(q, np.zeros(search.n_wrenches))
-    tau_0, J = search.static_torque(zero)
-    A = np.zeros((0, search.n_wrenches))
-    b = np.empty(0)
-    k = 0
-    for touch in search.bearing:
-        rows, lower = _scaled_cone(touch)
-        block = np.zeros((len(rows), search.n_wrenches))
-        block[:, k : k + rows.shape[1]] = rows
-        A, b, k = np.vstack([A, block]), np.append(b, lower), k + rows.shape[1]
-    return tau_0, J[:, search.model.nv :], A, b
-
-
-def _scaled_cone(touch: Touch) -> tuple[Array, Array]:
-    assert touch.bearing is not None
-    held = list(touch.bearing.held)
-    A = touch.bearing.rows[:, held] * touch.bearing.units[held]
-    norms = np.linalg.norm(A, axis=1)
-    return A / norms[:, None], touch.bearing.lower / norms
+    tau_0, J = search.static_torque(Point(q, np.zeros(search.n_wrenches)))
+    bearings = search.wanted.bearings
+    cones = [bearing.cone() for bearing in bearings]
+    A = np.zeros((sum(len(b) for _, b in cones), search.n_wrenches))
+    row = 0
+    for (rows, _), part in zip(cones, parts(bearings), strict=True):
+        A[row : row + len(rows), part] = rows
+        row += len(rows)
+    return tau_0, J[:, search.model.nv :], A, np.concatenate([b for _, b in cones])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from balance.dynamics.constrained_fit import Fit
 from balance.dynamics.static_equilibrium import com_shortfall, least_effort
-from balance.dynamics.static_posture import Point, StaticPosture, Touch, Wanted
+from balance.dynamics.static_posture import Point, StaticPosture, Wanted
 from balance.dynamics.surface_place import place_rows
 from balance.errors import RobotError
 from balance.robots.static_stance import (
@@ -37,9 +37,8 @@ def find_by_stages(problem: StanceProblem, starts: Sequence[Array]) -> Stance:
     """A static posture with small margins if need be; an error says why there is none."""
     model = problem.robot.model
     wanted = problem.wanted(TIGHT)
-    idle = tuple(Touch(touch.name, touch.place) for touch in wanted.touches)
     starts = [*starts, *random_starts(model, starts[0])]
-    reach, placed = _best(model, replace(wanted, touches=idle, com_xy=None), starts)
+    reach, placed = _best(model, replace(wanted, bearings=(), com_xy=None), starts)
     if not placed.met:
         raise RobotError(_out_of_reach(problem, reach.wanted, placed.x.q))
     strong = replace(wanted, torque_share=np.inf)
@@ -79,11 +78,11 @@ def _out_of_reach(problem: StanceProblem, wanted: Wanted, q: Array) -> str:
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     missed = []
-    for touch in wanted.touches:
-        rows = place_rows(model, data, touch.place)
-        n = len(touch.place.position)
+    for goal, place in zip(problem.goals, wanted.places, strict=True):
+        rows = place_rows(model, data, place)
+        n = len(place.position)
         far = float(np.linalg.norm(np.append(rows.c[:n], np.minimum(rows.h, 0.0))))
-        missed.append((far, float(np.linalg.norm(rows.c[n:])), touch.name))
+        missed.append((far, float(np.linalg.norm(rows.c[n:])), goal.surface.name))
     far, turned, name = max(missed, key=lambda one: one[0] + 0.3 * one[1])
     stops = _at_stops(problem, q)
     limits = f" with {stops} at the stop" if stops else ""
@@ -102,7 +101,7 @@ def _at_stops(problem: StanceProblem, q: Array) -> str:
 
 
 def _unbalanced(problem: StanceProblem, search: StaticPosture, q: Array) -> str:
-    bearing = ", ".join(touch.name for touch in search.bearing)
+    bearing = ", ".join(bearing.name for bearing in search.wanted.bearings)
     shift = com_shortfall(search, q)
     if shift is None:
         return (

@@ -10,7 +10,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.dynamics.constrained_fit import Fit
-from balance.dynamics.static_posture import Bearing, Point, StaticPosture, Touch, Wanted
+from balance.dynamics.static_posture import Point, StaticPosture, Wanted
+from balance.dynamics.static_torque import Bearing
 from balance.dynamics.surface_place import Place, Turn, place_rows
 from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
@@ -102,24 +103,31 @@ class StanceProblem:
     def wanted(self, margins: Margins) -> Wanted:
         """The problem without clearances, as conditions."""
         return Wanted(
-            touches=tuple(self._touch(goal, margins) for goal in self.goals),
+            places=tuple(goal.place for goal in self.goals),
+            bearings=tuple(self._bearing(goal, margins) for goal in self.goals if goal.bears),
             q_reference=self.q_reference,
             hinted=self.hinted,
             kept=self.kept,
             com_xy=self.com_xy,
+            com_near=self._between_feet(),
             torque_share=margins.torque_share,
             range_margin=margins.range_rad,
         )
+
+    def _between_feet(self) -> Array | None:
+        """The middle (2,) of the feet where nothing else bears, and all of them have a place."""
+        bearing = [goal for goal in self.goals if goal.bears]
+        if not all(goal.surface.is_foot and len(goal.position) == 3 for goal in bearing):
+            return None
+        return np.asarray(np.mean([goal.pose.translation[:2] for goal in bearing], axis=0))
 
     def clearance(self) -> BodyClearance:
         """What must stay apart."""
         lying = {goal.surface.name: goal.on for goal in self.goals}
         return BodyClearance(self.robot, self.objects, lying)
 
-    def _touch(self, goal: SurfaceGoal, margins: Margins) -> Touch:
+    def _bearing(self, goal: SurfaceGoal, margins: Margins) -> Bearing:
         surface = goal.surface
-        if not goal.bears:
-            return Touch(surface.name, goal.place)
         X, Y = surface.half_length, surface.half_width
         edge = min(margins.cop_m, margins.cop_share * min(X, Y)) if surface.has_area else 0.0
         mu = friction_pyramid(margins.friction * self.grip.friction)
@@ -127,8 +135,7 @@ class StanceProblem:
         cone = surface_cone(surface, mu, cop_margin=edge, min_normal_force=least)
         units = GRAVITY * self.robot.mass * np.array([mu, mu, 1.0, Y, X, mu * (X + Y)])
         axes = None if surface.has_area else surface.axes(goal.pose.rotation, goal.pose.rotation)
-        bearing = Bearing(cone.rows, cone.lower, units, surface.held, axes)
-        return Touch(surface.name, goal.place, bearing)
+        return Bearing(surface.name, goal.place, cone.rows, cone.lower, units, surface.held, axes)
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,7 @@ def find_stance(
         search, fit = search_clear(problem.robot.model, wanted, clearance, q, margins.clearance)
         if fit.met:
             q = _exact(problem.robot.model, wanted, fit.x.q)
-            return Stance(q, search.wrenches(fit.x), margins)
+            return Stance(q, search.wrenches(fit.x.w), margins)
     return None
 
 
@@ -200,7 +207,7 @@ def _exact(model: pin.Model, wanted: Wanted, q: Array) -> Array:
     for _ in range(4):
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        rows = [place_rows(model, data, touch.place) for touch in wanted.touches]
+        rows = [place_rows(model, data, place) for place in wanted.places]
         c = np.concatenate([row.c for row in rows])
         J = np.concatenate([row.J_c for row in rows])
         J[:, list(wanted.kept)] = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -10,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.dynamics.static_equilibrium import com_shortfall, least_effort
-from balance.dynamics.static_posture import Bearing, Point, StaticPosture, Touch, Wanted
+from balance.dynamics.static_posture import Point, StaticPosture, Wanted
+from balance.dynamics.static_torque import Bearing
 from balance.dynamics.surface_place import Place, Turn
 from balance.robots import Robot, load_robot
 from balance.robots.contact_points import surface_cone
@@ -30,16 +32,22 @@ def surface_of(robot: Robot, name: str) -> ContactSurface:
     return next(surface for surface in robot.surfaces if surface.name == name)
 
 
-def touch(
+def bearing(
     robot: Robot, name: str, target: pin.SE3, turn: Turn = "all", friction: float = 0.4
-) -> Touch:
+) -> Bearing:
     """A surface that bears, with its cone; where it may turn, in the target's axes."""
     surface = surface_of(robot, name)
     cone = surface_cone(surface, friction)
     units = np.array([300.0, 300.0, 760.0, 40.0, 70.0, 40.0])
     axes = None if surface.has_area else surface.axes(target.rotation, target.rotation)
-    bearing = Bearing(cone.rows, cone.lower, units, surface.held, axes)
-    return Touch(name, Place(surface.frame_id, surface.placement, target, turn=turn), bearing)
+    place = Place(surface.frame_id, surface.placement, target, turn=turn)
+    return Bearing(name, place, cone.rows, cone.lower, units, surface.held, axes)
+
+
+def asked(robot: Robot, *bearings: Bearing, **more: Any) -> Wanted:
+    """A posture near the nominal one on some surfaces."""
+    places = tuple(one.place for one in bearings)
+    return Wanted(places, bearings, robot.q_nominal, **more)
 
 
 def moved(robot: Robot, seed: int) -> Array:
@@ -49,16 +57,17 @@ def moved(robot: Robot, seed: int) -> Array:
 
 def test_all_derivatives_are_those_of_finite_differences(toro: Robot) -> None:
     tilted = pin.SE3(pin.rpy.rpyToMatrix(0.2, -0.3, 0.4), np.array([0.2, -0.1, 0.9]))
-    palm = touch(toro, "right palm", tilted, "flat")
+    palm = bearing(toro, "right palm", tilted, "flat")
     open_place = replace(palm.place, position=(2,), window=(0.3, 0.2))
-    touches = (
-        touch(toro, "left sole", pin.SE3.Identity()),
+    bearings = (
+        bearing(toro, "left sole", pin.SE3.Identity()),
         replace(palm, place=open_place),
-        touch(toro, "left knuckle", tilted, "none"),
-        touch(toro, "right knee", tilted, "line"),
-        Touch("left toe", replace(touch(toro, "left toe", tilted).place, turn="flat line")),
+        bearing(toro, "left knuckle", tilted, "none"),
+        bearing(toro, "right knee", tilted, "line"),
     )
-    wanted = Wanted(touches, toro.q_nominal, (6,), (7,), np.array([0.1, 0.0]))
+    idle = replace(bearing(toro, "left toe", tilted).place, turn="flat line")
+    wanted = asked(toro, *bearings, hinted=(6,), kept=(7,), com_xy=np.array([0.1, 0.0]))
+    wanted = replace(wanted, places=(*wanted.places, idle))
     search = StaticPosture(toro.model, wanted)
     q = moved(toro, 1)
     w = np.random.default_rng(2).uniform(0.1, 0.5, search.n_wrenches)
@@ -79,7 +88,7 @@ def test_all_derivatives_are_those_of_finite_differences(toro: Robot) -> None:
 def test_the_static_torque_is_that_of_inverse_dynamics_at_rest(toro: Robot) -> None:
     """Pinocchio's recursive algorithm knows nothing of our Jacobians."""
     target = pin.SE3.Identity()
-    search = StaticPosture(toro.model, Wanted((touch(toro, "left sole", target),), toro.q_nominal))
+    search = StaticPosture(toro.model, asked(toro, bearing(toro, "left sole", target)))
     q, w = moved(toro, 3), np.linspace(0.1, 0.6, 6)
     tau, _ = search.static_torque(Point(q, w))
     sole = surface_of(toro, "left sole")
@@ -87,7 +96,7 @@ def test_the_static_torque_is_that_of_inverse_dynamics_at_rest(toro: Robot) -> N
     forces = pin.StdVec_Force()
     for _ in range(toro.model.njoints):
         forces.append(pin.Force.Zero())
-    wrench = pin.Force(search.wrenches(Point(q, w))["left sole"])
+    wrench = pin.Force(search.wrenches(w)["left sole"])
     forces[frame.parentJoint] = (frame.placement * sole.placement).act(wrench)
     zero = np.zeros(toro.model.nv)
     expected = pin.rnea(toro.model, toro.model.createData(), q, zero, zero, forces)
@@ -98,10 +107,10 @@ def test_on_one_foot_the_cop_is_under_the_com(toro: Robot) -> None:
     data = toro.model.createData()
     pin.framesForwardKinematics(toro.model, data, toro.q_nominal)
     pose = surface_of(toro, "left sole").pose(data)
-    wanted = Wanted((touch(toro, "left sole", pose),), toro.q_nominal, torque_share=np.inf)
+    wanted = asked(toro, bearing(toro, "left sole", pose), torque_share=np.inf)
     fit = StaticPosture(toro.model, wanted).search(toro.q_nominal)
     assert fit.met
-    wrench = StaticPosture(toro.model, wanted).wrenches(fit.x)["left sole"]
+    wrench = StaticPosture(toro.model, wanted).wrenches(fit.x.w)["left sole"]
     assert wrench[2] == pytest.approx(toro.mass * 9.81, rel=1e-5)
     cop = pose.act(np.array([-wrench[4], wrench[3], 0.0]) / wrench[2])
     assert np.allclose(cop[:2], toro.com(fit.x.q)[:2], atol=1e-5)
@@ -113,14 +122,14 @@ def test_what_is_missing_of_the_com_is_its_distance_from_the_sole(toro: Robot) -
     pin.framesForwardKinematics(toro.model, data, toro.q_nominal)
     sole = surface_of(toro, "left sole")
     pose = sole.pose(data)
-    search = StaticPosture(toro.model, Wanted((touch(toro, "left sole", pose),), toro.q_nominal))
+    search = StaticPosture(toro.model, asked(toro, bearing(toro, "left sole", pose)))
     assert least_effort(search, toro.q_nominal) is None
     shift = com_shortfall(search, toro.q_nominal)
     assert shift is not None
     edge = pose.translation[1] - sole.half_width
     assert np.allclose(shift, [0.0, edge - toro.com()[1]], atol=1e-6)
-    both = (touch(toro, "left sole", pose), touch(toro, "right sole", pose))
-    held = least_effort(StaticPosture(toro.model, Wanted(both, toro.q_nominal)), toro.q_nominal)
+    both = (bearing(toro, "left sole", pose), bearing(toro, "right sole", pose))
+    held = least_effort(StaticPosture(toro.model, asked(toro, *both)), toro.q_nominal)
     assert held is not None and held.shares.max() < 0.5
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from balance.config import ExperimentConfig
+    from balance.robots.sequence import PlannedPhase
 
 Kind = Literal["experiment", "sweep", "envelope", "tune", "compare", "robot"]
 Robots = Sequence[Path]
@@ -144,20 +145,17 @@ def _check_experiment(path: Path, overrides: Overrides, robots: Robots, trust: b
     impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
     return (
         f"robot {experiment.robot.name}, law {shown_name(config.controller.law)}, "
-        f"{config.duration_s:g} s, {impulses}{_phases_told(config, robots)}"
+        f"{config.duration_s:g} s, {impulses}{_phases_told(config, experiment.phases)}"
     )
 
 
-def _phases_told(config: ExperimentConfig, robots: Robots) -> str:
+def _phases_told(config: ExperimentConfig, phases: Sequence[PlannedPhase]) -> str:
     """A line for every phase: how near its static posture is to its limits."""
-    if not config.phases:
+    if not phases:
         return ""
-    from balance.robots import load_robot
     from balance.robots.objects import world_objects
-    from balance.robots.sequence import plan_phases
     from balance.robots.stance_report import stance_reports
 
-    phases = plan_phases(config, load_robot(config.robot, robots))
     reports = stance_reports(phases, world_objects(config.objects))
     lines = [f"\n  {one.name}: {one.sentence()}" for one in reports]
     return f", {len(phases)} phases:{''.join(lines)}"

@@ -23,6 +23,7 @@ from balance.app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from balance.config import ExperimentConfig
     from balance.recordings.recording import Recording
 
 
@@ -71,7 +72,7 @@ def run(
         with progress_bar(loaded.duration_s) as progress:
             recording = experiment.run(progress)
         console.print(result_table(recording))
-        folder = fill_or_rescue(output, recording, _drawing(pdf) if figures else None)
+        folder = fill_or_rescue(output, recording, _drawing(pdf, robots or []) if figures else None)
         console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
         film(recording)
     if recording.end.kind is EndKind.ABORTED:
@@ -99,13 +100,28 @@ def _film(path: Path | None, overwrite: bool) -> Iterator[Callable[[Recording], 
         yield draw
 
 
-def _drawing(pdf: bool):  # type: ignore[no-untyped-def]
-    def draw(recording: Recording, folder: Path) -> None:
+def _drawing(pdf: bool, robots: list[Path]) -> Callable[[Recording, Path], list[Path]]:
+    """Draws the figures of a run into a folder; with phases, their postures too."""
+
+    def draw(recording: Recording, folder: Path) -> list[Path]:
         from balance.plots import draw_run
 
-        draw_run(recording, folder, pdf)
+        return draw_run(recording, folder, pdf) + _postures(recording.config, robots, folder, pdf)
 
     return draw
+
+
+def _postures(config: ExperimentConfig, robots: list[Path], folder: Path, pdf: bool) -> list[Path]:
+    """Find the postures of an experiment with phases and draw them."""
+    if not config.phases:
+        return []
+    from balance.plots import draw_postures
+    from balance.robots import load_robot
+    from balance.robots.objects import world_objects
+    from balance.robots.sequence import plan_phases
+
+    phases = plan_phases(config, load_robot(config.robot, robots))
+    return draw_postures(phases, world_objects(config.objects), folder, pdf)
 
 
 def _listing(folder: Path) -> str:
@@ -127,7 +143,7 @@ def plot(
     Of an experiment with phases, a YAML file or a shipped one's name, the postures found.
     """
     from balance.app.terminal import console
-    from balance.plots import draw_overlay, draw_run
+    from balance.plots import draw_overlay
     from balance.recordings.outputs import OVERLAY, adding_to
     from balance.recordings.results import load_recording
 
@@ -136,14 +152,15 @@ def plot(
         return
     recordings = [(folder.name, load_recording(folder, robots or [])) for folder in results]
     folder = results[0]
+    draw = _drawing(pdf, robots or [])
     if len(recordings) == 1 and out is None:
         with adding_to(folder) as work:
-            written = draw_run(recordings[0][1], work, pdf)
+            written = draw(recordings[0][1], work)
     else:
         with claimed(out, "overlay", OVERLAY, overwrite) as output:
             with output.filling() as work:
                 if len(recordings) == 1:
-                    written = draw_run(recordings[0][1], work, pdf)
+                    written = draw(recordings[0][1], work)
                 else:
                     written = draw_overlay(recordings, work, pdf)
             folder = output.path
@@ -170,11 +187,7 @@ def _plot_postures(
     from balance.app.terminal import console
     from balance.config import find_config, load_config
     from balance.errors import ConfigError
-    from balance.plots import draw_postures
     from balance.recordings.outputs import POSTURES
-    from balance.robots import load_robot
-    from balance.robots.objects import world_objects
-    from balance.robots.sequence import plan_phases
 
     file = find_config(path)
     config = load_config(file)
@@ -183,9 +196,8 @@ def _plot_postures(
             f"{file} has no phases, whose postures could be drawn; run it, and plot the result"
         )
     with about(file), claimed(out, f"{file.stem}-postures", POSTURES, overwrite) as output:
-        phases = plan_phases(config, load_robot(config.robot, robots))
         with output.filling() as work:
-            written = draw_postures(phases, world_objects(config.objects), work, pdf)
+            written = _postures(config, robots, work, pdf)
         for one in written:
             console.print(str(output.path / one.name), highlight=False, soft_wrap=True)
 
