@@ -50,6 +50,7 @@ HOMES = {
     "typer": ("app.cli",),
     "rich": ("app", "analysis.theory", "studies"),
     "example_robot_data": ("robots",),
+    "robot_descriptions": ("robots",),
     "mcap": ("recordings.export",),
     "rerun": ("recordings.export",),
     "pandas": ("recordings",),

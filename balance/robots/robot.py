@@ -29,11 +29,11 @@ from balance.robots.model import (
     turn_base,
 )
 from balance.robots.objects import WorldObject
-from balance.robots.robot_file import ImpedanceFile, PackageModel, RobotFile
+from balance.robots.robot_file import ImpedanceFile, RobotFile
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
+from balance.robots.sources import find_model
 from balance.robots.surfaces import contact_surfaces
-from balance.robots.urdf_files import package_folders
 
 Array = NDArray[np.float64]
 
@@ -178,11 +178,12 @@ def load_robot(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Robot:
     try:
         return _build(spec, path)
     except BalanceError as error:
-        raise type(error)(f"{path}: robot '{spec.name}': {error}") from None
+        error.args = (f"{path}: robot '{spec.name}': {error}",)
+        raise
 
 
 def _build(spec: RobotFile, path: Path) -> Robot:
-    urdf, packages = _find_urdf(spec.urdf, path)
+    urdf, packages = find_model(spec, path)
     model = turn_base(read_model(urdf, spec.lock, packages), spec.base_rpy)
     model.name = spec.name
     rate_speeds(model, spec.rated_speed)
@@ -215,27 +216,6 @@ def _build(spec: RobotFile, path: Path) -> Robot:
             "check 'frame' and 'centre' of those, which are to lie under the foot, not at the ankle"
         )
     return robot
-
-
-def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path, ...]]:
-    if isinstance(source, str):
-        urdf = Path(os.path.abspath(path.parent / source))
-        if not os.path.isfile(urdf):  # also for names that no file can have
-            raise FileError(f"the URDF {urdf} does not exist; 'urdf' is relative to the YAML file")
-        return urdf, package_folders(urdf)
-    from example_robot_data import robots_loader  # deferred: only package robots need it
-
-    name = source.example_robot_data
-    if name not in robots_loader.ROBOTS:
-        raise RobotError(
-            f"example-robot-data has no robot '{name}'{known_names(name, robots_loader.ROBOTS)}"
-        )
-    loader = robots_loader.ROBOTS[name]
-    inner = f"{loader.path}/{loader.urdf_subpath}/{loader.urdf_filename}"
-    urdf = Path(robots_loader.getModelPath(inner)) / inner
-    # Meshes are named package://example-robot-data/robots/..., so the package's parent is needed.
-    share = next(p.parent for p in urdf.parents if p.name == "example-robot-data")
-    return urdf, (share,)
 
 
 def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurface, ...]) -> Array:

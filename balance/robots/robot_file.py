@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from balance.config.schema import Strict
 from balance.robots.surfaces import SoleFile
@@ -19,6 +19,13 @@ class PackageModel(Strict):
 
     example_robot_data: str
     """Name of the robot there."""
+
+
+class DescriptionModel(Strict):
+    """A model of the package robot_descriptions, which has it in its cache."""
+
+    robot_descriptions: str
+    """Name of the description there, URDF or MJCF, such as g1_description."""
 
 
 class StandFile(Strict):
@@ -50,8 +57,11 @@ class RobotFile(Strict):
     """Its name."""
     description: str = ""
     """What it is and where its model is from."""
-    urdf: str | PackageModel
-    """Path of the URDF from this file, or the name of a model of example-robot-data."""
+    urdf: str | PackageModel | DescriptionModel | None = None
+    """Path of the URDF from this file, or the name of a model of example-robot-data or of
+    robot_descriptions. Example: my_robot.urdf."""
+    mjcf: str | None = None
+    """In place of a URDF, path of an MJCF file from this file. Example: my_robot.xml."""
     base_body: str | None = None
     """The floating base, whose rotation laws hold; the root body of the URDF if not given."""
     base_rpy: Vector3 = (0.0, 0.0, 0.0)
@@ -74,3 +84,9 @@ class RobotFile(Strict):
     URDF's [rad/s]."""
     impedance: ImpedanceFile = ImpedanceFile(frequency_hz=2.0, damping_ratio=0.7)
     """Impedance of joints that a law leaves free."""
+
+    @model_validator(mode="after")
+    def _has_one_model(self) -> RobotFile:
+        if (self.urdf is None) == (self.mjcf is None):
+            raise ValueError("it has no model, or two; give either urdf or mjcf")
+        return self

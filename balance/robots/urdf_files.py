@@ -76,7 +76,12 @@ def package_folders(urdf: Path) -> tuple[Path, ...]:
 
 
 def _own_folder(urdf: Path, packages: Path) -> Path:
-    """The package, in a folder of packages, that a URDF is in; the folder itself if it is there."""
+    """The package, in a folder of packages, that a URDF is in; the folder itself if it is there.
+
+    Also if the URDF is elsewhere, as one that was made from another file.
+    """
+    if not urdf.is_relative_to(packages):
+        return packages
     inside = urdf.relative_to(packages).parts
     return packages / inside[0] if len(inside) > 1 else packages
 
