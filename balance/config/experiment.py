@@ -131,6 +131,8 @@ class ExperimentConfig(Strict):
         yield from contradictions(self.phases, self.objects)
         if self.phases and self.stance is not None:
             yield "stance and phases both say what bears; the first phase is the stance"
+        if self.phases:
+            yield from self._against_phases()
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:
@@ -149,6 +151,16 @@ class ExperimentConfig(Strict):
                 f"sensors.delay_s = {self.sensors.delay_s:g} s reaches beyond the run, which ends "
                 f"at duration_s = {self.duration_s:g} s"
             )
+
+    def _against_phases(self) -> Iterator[str]:
+        """What a run with phases cannot have."""
+        if self.ground is not None:
+            yield "phases are for level ground that rests, and for objects; remove ground"
+        if self.plant.contact == "welded":
+            yield "phases open contacts, and plant.contact = welded holds them; take hard or soft"
+        for key in ("setpoints", "gain_changes"):
+            if getattr(self.controller, key):
+                yield f"phases say where the setpoint goes, under one set of gains; remove {key}"
 
     def __reduce__(self) -> Any:
         # Made from the names in it, the class of an experiment cannot be imported elsewhere.

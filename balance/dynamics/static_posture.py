@@ -34,6 +34,7 @@ MOMENT_ARM_M = 0.3  # by which moments on the base are made comparable with forc
 # joint's, and of a torque's share; then of f_x, f_y, f_z, tau_x, tau_y, tau_z in units of Bearing.
 JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 2.0, 0.03, 3.0, 0.3
 WRENCH_WEIGHTS = np.array([2.0, 2.0, 0.2, 1.5, 1.5, 0.2])
+POINT_WEIGHT = 0.8  # of f_z where a point or a line bears, whose pressure has no middle to be in
 
 Clearance = Callable[[pin.Data], tuple[Array, Array]]
 """Distances (m) of bodies beyond what they must keep, and their Jacobian, where ``data`` is."""
@@ -185,10 +186,7 @@ class StaticPosture:
         objective.add("near", self._weights * distance, self._weights[:, None] * J_d)
         if self.bearing:
             objective.add("torque", TORQUE_WEIGHT * share, TORQUE_WEIGHT * J_share)
-        weights = np.concatenate(
-            [np.empty(0)]
-            + [WRENCH_WEIGHTS[list(t.bearing.held)] for t in self.bearing if t.bearing]
-        )
+        weights = np.concatenate([np.empty(0), *map(_wrench_weights, self.bearing)])
         J_w = np.zeros((len(weights), n))
         J_w[:, nv:] = np.diag(weights)
         objective.add("wrenches", weights * point.w, J_w)
@@ -255,6 +253,15 @@ class StaticPosture:
         weights[:3], weights[3:6] = SHIFT_WEIGHT, TURN_WEIGHT
         weights[list(self.wanted.hinted)] = HINT_WEIGHT
         return weights
+
+
+def _wrench_weights(touch: Touch) -> Array:
+    """Weights of the components of a wrench."""
+    assert touch.bearing is not None
+    weights = WRENCH_WEIGHTS.copy()
+    if len(touch.bearing.held) < len(weights):
+        weights[2] = POINT_WEIGHT
+    return weights[list(touch.bearing.held)]
 
 
 class _Rows:

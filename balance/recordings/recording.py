@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+ARRAYS = (Origin.LOOP, Origin.STATES, Origin.ESTIMATE, Origin.PHASES)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +41,7 @@ class Recording(Signals):
         """Some of the rows."""
         arrays: dict[str, Any] = {
             signal.name: values[rows]
-            for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE)
+            for signal in signals_of(*ARRAYS)
             if (values := getattr(self, signal.name)) is not None
         }
         return replace(self, **arrays)
@@ -48,7 +49,7 @@ class Recording(Signals):
     def read_only(self) -> Recording:
         """The same recording, to be looked at by whoever might change it."""
         seen = self.part(slice(None))
-        for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE):
+        for signal in signals_of(*ARRAYS):
             if (values := getattr(seen, signal.name)) is not None:
                 values.flags.writeable = False
         return seen

@@ -28,6 +28,7 @@ from balance.robots.model import (
     root_body,
     turn_base,
 )
+from balance.robots.objects import WorldObject
 from balance.robots.robot_file import ImpedanceFile, PackageModel, RobotFile
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
@@ -48,7 +49,9 @@ class Robot:
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
     on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
-    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since.
+    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since;
+    ``objects`` are what it may put surfaces on besides the floor.  ``in_turns`` says that not all
+    of its soles bear at once.
     """
 
     name: str
@@ -65,6 +68,8 @@ class Robot:
     package_dirs: tuple[Path, ...]
     locked: Mapping[str, float]
     q_file: Array
+    objects: tuple[WorldObject, ...] = ()
+    in_turns: bool = False
 
     def __repr__(self) -> str:
         return card.text_of(self)

@@ -88,7 +88,7 @@ def union_robot(phases: Sequence[PlannedPhase]) -> Robot:
     for phase in phases:
         for sole in phase.robot.soles:
             soles.setdefault(sole.name, sole)
-    return replace(phases[0].robot, soles=tuple(soles.values()))
+    return replace(phases[0].robot, soles=tuple(soles.values()), in_turns=True)
 
 
 class _Planner:
@@ -117,7 +117,12 @@ class _Planner:
         )
         return PlannedPhase(
             name=phase.name,
-            robot=replace(self.robot, soles=soles, q_nominal=stance.q),
+            robot=replace(
+                self.robot,
+                soles=soles,
+                q_nominal=stance.q,
+                objects=tuple(self.objects.values()),
+            ),
             placements={name: lies[name].pose for name in phase.contacts},
             on={name: lies[name].on or FLOOR for name in phase.contacts},
             kept=tuple(goal.surface.name for goal in problem.goals if goal.bears),

@@ -9,12 +9,20 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.dynamics.static_equilibrium import Equilibrium, least_effort
+from balance.dynamics.static_posture import StaticPosture
+from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 from balance.robots.objects import WorldObject
 from balance.robots.posture_clearance import BodyClearance
 from balance.robots.sequence import PlannedPhase
+from balance.robots.static_stance import Grip, Margins, StanceProblem, SurfaceGoal
 
 Array = NDArray[np.float64]
+
+NO_MARGINS = Margins(
+    torque_share=1.0, range_rad=0.0, cop_m=0.0, cop_share=0.0, friction=1.0, clearance=1.0
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,24 @@ def static_torques(phase: PlannedPhase) -> Array:
         wrench = phase.wrenches[sole.name]
         tau -= J[:3].T @ R @ wrench[:3] + J[3:].T @ R @ wrench[3:]
     return tau[6:]
+
+
+def least_torque(
+    phase: PlannedPhase, q: Array | None = None, robot: Robot | None = None, friction: float = 0.6
+) -> Equilibrium | None:
+    """The wrenches of what holds a phase that take the least torque; None if none hold it.
+
+    It may be another posture ``q`` with the same contacts, or another ``robot``: a heavier one.
+    """
+    robot = phase.robot if robot is None else robot
+    goals = tuple(
+        SurfaceGoal(sole, phase.placements[sole.name], True)
+        for sole in phase.robot.soles
+        if sole.name in phase.kept
+    )
+    q = robot.q_nominal if q is None else q
+    problem = StanceProblem(robot, goals, {}, Grip(friction, 0.0), q)
+    return least_effort(StaticPosture(robot.model, problem.wanted(NO_MARGINS)), q)
 
 
 def _report(phase: PlannedPhase, objects: Mapping[str, WorldObject]) -> StanceReport:

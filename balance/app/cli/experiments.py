@@ -1,4 +1,4 @@
-"""The commands about one experiment: run, plot, robots, theory."""
+"""The commands about one experiment: run, plot, theory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
-    for command in (run, plot, robots, theory):
+    for command in (run, plot, theory):
         app.command()(command)
 
 
@@ -188,13 +188,6 @@ def _plot_postures(
             written = draw_postures(phases, world_objects(config.objects), work, pdf)
         for one in written:
             console.print(str(output.path / one.name), highlight=False, soft_wrap=True)
-
-
-def robots(robots: RobotsOption = None) -> None:
-    """List the robots that can be balanced."""
-    from balance.app.terminal import console, robot_table
-
-    console.print(robot_table(robots or []))
 
 
 def theory(

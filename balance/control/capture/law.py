@@ -67,6 +67,8 @@ class CaptureController(TaskLaw):
     largest share of the lean that contacts and drives can bear.
     """
 
+    can_change_contacts = False  # its polygon is that of one stance
+
     class Config(BalancingLawConfig):
         """Capture point, with hips and arms when the soles are used up.
 

@@ -135,7 +135,10 @@ def test_an_envelope_of_one_direction_runs_on_a_local_worker(
     assert files | {"figure.pdf", "study.json", "runs.log"} == {
         path.name for path in out.iterdir() if not path.name.startswith(".")
     }
-    assert "Written to" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Written to" in said
+    head, line = said.splitlines()[-2:]  # it ends with the limits
+    assert "recovered [N s]" in head and line.startswith("0°")
     log = (out / "runs.log").read_bytes()
     assert command(monkeypatch, *arguments) == 0  # nothing is left to run, no worker is started
     assert (out / "runs.log").read_bytes() == log
