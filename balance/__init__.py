@@ -41,6 +41,8 @@ _HOME = {
     "Controller": "balance.control",
     "Plant": "balance.simulation.plants",
     "ankle_limit": "balance.recordings.metrics",
+    "recovery_limit": "balance.analysis.limits.recovery",
+    "RecoveryLimit": "balance.analysis.limits.recovery",
     "decoupled_dynamics": "balance.dynamics.decoupled",
     "DecoupledDynamics": "balance.dynamics.decoupled",
     "change_base": "balance.dynamics.base_frame",
@@ -54,6 +56,7 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
+    from balance.analysis.limits.recovery import RecoveryLimit, recovery_limit
     from balance.config import ExperimentConfig, load_config
     from balance.config.quantity import quantity
     from balance.control import Controller, ControlOutput, ControlStatus, make_controller

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 PANELS = {"recovered": "recovered", "flat": "recovered on flat soles", "upright": "upright"}
 ANKLE_LINE: dict[str, Any] = {"color": QUIET_COLOUR, "ls": (0, (4, 2)), "lw": 0.9}
+RECOVERY_LINE: dict[str, Any] = {"ls": (0, (1.5, 1.2)), "lw": 1.1}
 AROUND_DEG = np.arange(0.0, 361.0)
 SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
 
@@ -54,13 +55,15 @@ def envelope_figure(
                 _panel(axes, here, criterion, names, in_Ns)
                 ankle = [ankle_Ns(a, elevation) if in_Ns else 1.0 for a in AROUND_DEG]
                 axes.plot(np.radians(AROUND_DEG), ankle, **ANKLE_LINE, gid="ankle limit")
+                _recovery_lines(axes, here, names, in_Ns)
                 axes.set_rmin(0.0)
             top = max(axes.get_rmax() for axes in row)
             for axes in row:
                 axes.set_rmax(top)
         unit = "N s" if in_Ns else "fraction of the ankle limit"
         figure.suptitle(f"{title}: largest push [{unit}]", x=0.01, ha="left", parse_math=False)
-        _legend(figure, names, columns=4 if width == WIDE else 2)
+        drawn = any(found.recovery_limit_Ns for found in results)
+        _legend(figure, names, columns=4 if width == WIDE else 2, recovery=drawn)
     return figure
 
 
@@ -74,14 +77,9 @@ def _shared_limit(results: Sequence[DirectionLimits]) -> bool:
     return True
 
 
-def _panel(
-    axes: PolarAxes,
-    results: Sequence[DirectionLimits],
-    criterion: str,
-    names: Sequence[str],
-    in_Ns: bool,
-) -> None:
-    axes.set_theta_zero_location("N")  # x, forwards, is up
+def round_axes(axes: PolarAxes) -> None:
+    """Directions as seen from above: x, forwards, is up."""
+    axes.set_theta_zero_location("N")
     axes.set_xticks(np.radians([0, 90, 180, 270]), ["front", "left", "back", "right"])
     _, left, _, right = axes.get_xticklabels()
     left.set_horizontalalignment("right")  # words at the sides end at the circle
@@ -89,12 +87,40 @@ def _panel(
     axes.tick_params(axis="x", pad=-3.0)
     axes.tick_params(axis="y", pad=-2.0, labelsize="small", colors=QUIET_COLOUR)
     axes.set_rlabel_position(45.0)
+
+
+def _panel(
+    axes: PolarAxes,
+    results: Sequence[DirectionLimits],
+    criterion: str,
+    names: Sequence[str],
+    in_Ns: bool,
+) -> None:
+    round_axes(axes)
     for name, colour in zip(names, styles(names), strict=True):
         ours = [found for found in results if found.name == name]
         angle, value, low, high = _curves(ours, criterion, in_Ns)
         axes.plot(angle, value, marker=".", ms=3, **colour, zorder=3)
         if np.nanmax(high - low, initial=0.0) > 0.0:
             axes.fill_between(angle, low, high, color=colour["color"], alpha=0.15, lw=0, zorder=2)
+
+
+def _recovery_lines(
+    axes: PolarAxes, results: Sequence[DirectionLimits], names: Sequence[str], in_Ns: bool
+) -> None:
+    """The recovery limit: one line in N s, else one for each variant in its colour."""
+    seen: list[Array] = []
+    for name, colour in zip(names, styles(names), strict=True):
+        ours = [found for found in results if found.name == name]
+        if not ours or any(found.recovery_limit_Ns is None for found in ours):
+            continue
+        values = [(found.recovery_limit_Ns or 0.0, found.ankle_limit_Ns) for found in ours]
+        angle, radius = _closed(ours, np.array([v if in_Ns else v / unit for v, unit in values]))
+        if any(radius.shape == old.shape and np.allclose(radius, old) for old in seen):
+            continue  # the same robot under another law
+        seen.append(radius)
+        shade = QUIET_COLOUR if in_Ns else colour["color"]
+        axes.plot(angle, radius, **RECOVERY_LINE, color=shade, gid="recovery limit")
 
 
 def _curves(
@@ -126,15 +152,19 @@ def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, A
     return np.radians(azimuth), values
 
 
-def _legend(figure: Figure, names: Sequence[str], columns: int) -> None:
+def _legend(figure: Figure, names: Sequence[str], columns: int, recovery: bool) -> None:
     handles = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
+    if recovery:
+        words = "recovery limit, no step"
+        handles.append(Line2D([], [], **RECOVERY_LINE, color=QUIET_COLOUR, label=words))
+    fixed = len(handles)
     handles += [
         Line2D([], [], **style, label="variant")
         for name, style in zip(names, styles(names), strict=True)
         if name
     ]
     legend = figure.legend(handles=handles, loc="outside lower left", ncols=columns)
-    for text, name in zip(legend.get_texts()[1:], [n for n in names if n], strict=True):
+    for text, name in zip(legend.get_texts()[fixed:], [n for n in names if n], strict=True):
         # A user's name may start with _ or hold $, which mean something to matplotlib.
         text.set_text(name)
         text.set_parse_math(False)

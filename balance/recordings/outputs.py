@@ -55,6 +55,7 @@ RUN = Kind(
 OVERLAY = Kind("a folder of figures from 'balance plot'", "com_momentum.png", _FIGURES)
 POSTURES = Kind("a folder of postures from 'balance plot'", "postures.png", _drawn("postures"))
 EXPLANATION = Kind("a result of 'balance explain'", "explanation.json", _drawn("root_map"))
+LIMIT = Kind("a result of 'balance limit'", "limit.json", _drawn("limit"))
 BENCH = Kind("a result of 'balance bench'", "bench.json", ("bench.md",))
 STUDY = Kind(
     "a study of balance",

@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 
+from balance.analysis.limits.recovery import recovery_limit
+from balance.config import ExperimentConfig
 from balance.config.studies import DirectionsConfig
+from balance.errors import BalanceError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
 
@@ -31,6 +35,30 @@ class Heading:
 def ankle_impulse(robot: Robot, heading: Heading) -> float:
     """The impulse (N s) along a direction whose horizontal part is the ankle limit."""
     return ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
+
+
+def recovery_impulse(robot: Robot, config: ExperimentConfig, heading: Heading) -> float | None:
+    """The impulse (N s) along a direction whose horizontal part is the recovery limit, no step.
+
+    It is that of the experiment's first push, with its height and duration, on its ground.  None
+    where the model has no limit, as for a robot that holds on to a table.
+    """
+    push = config.pushes[0]
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    body = robot.push_body if push.body is None else push.body
+    place = data.oMf[robot.model.getFrameId(body)].act(np.array(push.point_m))
+    try:
+        found = recovery_limit(
+            robot,
+            np.array(heading.vector),
+            height_m=float(place[2]),
+            duration_s=float(getattr(push, "duration_s", 0.0)),
+            friction=config.plant.friction,
+        )
+    except BalanceError:
+        return None
+    return found.impulse_Ns / heading.horizontal
 
 
 def headings(directions: DirectionsConfig) -> list[Heading]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,13 @@ from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.studies.axes import Point, make_design
 from balance.studies.cells import cell_source, check_cells, check_size, code_key
-from balance.studies.directions import Heading, ankle_impulse, from_angles, headings
+from balance.studies.directions import (
+    Heading,
+    ankle_impulse,
+    from_angles,
+    headings,
+    recovery_impulse,
+)
 from balance.studies.limits import DirectionLimits, envelope_summary, write_limits
 from balance.studies.search import CRITERIA, Probe, Settings, Trial, limit, search
 from balance.studies.store import Row, StudyFolder
@@ -39,8 +47,11 @@ class DirectionSearch:
         heading: Heading,
         settings: Settings,
         criteria: Sequence[str] = CRITERIA,
+        recovery_Ns: Callable[[], float | None] = lambda: None,
     ) -> None:
+        """``recovery_Ns`` is asked for the recovery limit, which takes a while, at the end."""
         self.cell, self.variant, self.heading = cell, variant, heading
+        self.recovery_Ns = recovery_Ns
         self.ankle_Ns, self.mass_kg = ankle_impulse(robot, heading), robot.mass
         self.criteria = criteria
         self.trials: list[Trial] = []
@@ -127,8 +138,11 @@ class Envelope:
         robot = robot_of(config, robots)
         self._first_robot = self._first_robot or robot
         for heading in headings(self.config.directions):
+            limit_Ns = partial(recovery_impulse, robot, config, heading)
             self.searches.append(
-                DirectionSearch(cell, variant, robot, heading, settings, self.config.criteria)
+                DirectionSearch(
+                    cell, variant, robot, heading, settings, self.config.criteria, limit_Ns
+                )
             )
 
     @property
@@ -225,8 +239,16 @@ class Envelope:
         """The limits as they stand, variant by variant, direction by direction."""
         return [one.result() for one in self.searches]
 
+    def results_with_limits(self) -> list[DirectionLimits]:
+        """The results, each with the recovery limit of its robot."""
+        pairs = zip(self.searches, self.results(), strict=True)
+        return [replace(found, recovery_limit_Ns=one.recovery_Ns()) for one, found in pairs]
+
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""
+        self._draw(self.results(), folder, pdf)
+
+    def _draw(self, results: list[DirectionLimits], folder: Path, pdf: bool) -> None:
         from balance.plots.envelope import envelope_figure
         from balance.plots.style import save
 
@@ -236,17 +258,17 @@ class Envelope:
         def ankle_Ns(azimuth_deg: float, elevation_deg: float) -> float:
             return ankle_impulse(robot, from_angles(azimuth_deg, elevation_deg))
 
-        figure = envelope_figure(self.results(), ankle_Ns, self.name, self.config.criteria)
+        figure = envelope_figure(results, ankle_Ns, self.name, self.config.criteria)
         save(figure, folder, "figure", pdf)
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the limits, the table of all runs, the summary and the figure."""
         write_table(folder.path / "runs.parquet", lambda: folder.rows(self.keys()))
-        results = self.results()
+        results = self.results_with_limits()
         write_limits(folder.path, results)
         text = envelope_summary(self.config, self.name, results, self.counts, folder)
         write_atomically(folder.path / "summary.md", text.encode())
-        self.draw(folder.path, pdf)
+        self._draw(results, folder.path, pdf)
 
 
 def _key(index: int, one: DirectionSearch) -> str:

@@ -23,7 +23,8 @@ HEADINGS = {"recovered": "recovered", "flat": "flat soles", "upright": "upright"
 class DirectionLimits:
     """The limits of one variant in one direction, in fractions of its ankle limit.
 
-    ``ankle_limit_Ns`` is the impulse along the direction whose horizontal part is the ankle limit.
+    ``ankle_limit_Ns`` is the impulse along the direction whose horizontal part is the ankle limit,
+    ``recovery_limit_Ns`` that of the recovery limit without a step, where it is known.
     """
 
     variant: Mapping[str, Any]
@@ -35,6 +36,7 @@ class DirectionLimits:
     runs: int
     errors: int
     finished: bool
+    recovery_limit_Ns: float | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +63,7 @@ def limit_row(found: DirectionLimits) -> Row:
             f"{name}_m_s": None if value is None else value * unit / found.mass_kg,
             f"{name}_ankle_fraction": value,
         }
+    row["recovery_limit_Ns"] = found.recovery_limit_Ns
     return row | {"runs": found.runs, "errors": found.errors}
 
 
@@ -92,6 +95,11 @@ def envelope_summary(
     if "flat" in config.criteria:
         how += "; `flat soles` is recovered with no corner of a sole lifted by 2 mm"
     how += f". {runs:.1f} runs a direction."
+    if any(found.recovery_limit_Ns for found in results):
+        how += (
+            " `recovery limit` is what any law could recover without a step in the model of "
+            "`balance limit`."
+        )
     if noisy:
         how += (
             f" `recovered` was put to the vote of {config.seeds} seeds; in brackets, the impulse up"
@@ -129,13 +137,17 @@ def limits_table(results: Sequence[DirectionLimits], criteria: Sequence[str], no
     head = ["direction", "ankle limit [N s]"]
     for name in criteria:
         head += [f"{HEADINGS[name]} [N s]", "[m/s]", "/ ankle limit"]
+    known = any(found.recovery_limit_Ns for found in results)
     rows = []
     for found in results:
         row = [_direction(found), f"{found.ankle_limit_Ns:.1f}"]
         for name in criteria:
             row += _cells(found, found.limits.get(name), noisy)
+        if known:
+            most = found.recovery_limit_Ns
+            row.append(f"{most / found.ankle_limit_Ns:.2f}" if most else "")
         rows.append([*row, str(found.runs)])
-    return [*head, "runs"], rows
+    return [*head, *(["recovery limit / ankle limit"] if known else []), "runs"], rows
 
 
 def short_limits(results: Sequence[DirectionLimits], criteria: Sequence[str]) -> Table:

@@ -130,6 +130,32 @@ def test_an_envelope_closes_and_has_the_ankle_limit() -> None:
     assert texts(figure) == ["ankle limit", "momentum"]
 
 
+def test_an_envelope_shows_the_recovery_limit_of_a_robot_once() -> None:
+    around = (0.0, 90.0, 180.0, 270.0)
+    results = [
+        limits(a, 0.8, variant={"law": law}, recovery_limit_Ns=30.0)
+        for law in ("momentum", "capture")
+        for a in around
+    ]
+    figure = envelope_figure(results, ankle, "toro")
+    lines = [line for line in panels(figure)[0].lines if line.get_gid() == "recovery limit"]
+    assert len(lines) == 1  # both laws have the same robot
+    np.testing.assert_allclose(lines[0].get_ydata(), 30.0)
+    assert texts(figure) == ["ankle limit", "recovery limit, no step", "momentum", "capture"]
+
+
+def test_recovery_limits_of_different_robots_are_fractions_in_their_colours() -> None:
+    around = (0.0, 120.0, 240.0)
+    results = [limits(a, 0.8, recovery_limit_Ns=30.0) for a in around]
+    small = {"variant": {"robot": "g1"}, "recovery_limit_Ns": 6.0}
+    results += [limits(a, 0.6, 5.0, **small) for a in around]
+    figure = envelope_figure(results, ankle, "robots")
+    first, second = (line for line in panels(figure)[0].lines if line.get_gid() == "recovery limit")
+    np.testing.assert_allclose(first.get_ydata(), 1.5)
+    np.testing.assert_allclose(second.get_ydata(), 1.2)
+    assert first.get_color() != second.get_color()
+
+
 def test_robots_of_different_size_are_compared_in_fractions() -> None:
     results = [limits(a, 0.8) for a in (0.0, 120.0, 240.0)]
     results += [limits(a, 0.6, 5.0, variant={"robot": "g1"}) for a in (0.0, 120.0, 240.0)]

@@ -15,6 +15,7 @@ from balance.app.cli import (
     experiments,
     explain,
     export,
+    limit,
     live,
     robots,
     shipped,
@@ -50,7 +51,7 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, robots, shipped, check, studies, live, export, explain, bench):
+for group in (experiments, robots, shipped, check, studies, live, export, explain, limit, bench):
     group.register(app)
 
 

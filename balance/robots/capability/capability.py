@@ -13,7 +13,7 @@ from balance.config.plant import PlantConfig
 from balance.robots import Robot
 from balance.robots.capability.body import level_directions
 from balance.robots.capability.cop import cop_region
-from balance.robots.capability.excursion import largest_excursion
+from balance.robots.capability.excursion import STEP_RAD, largest_excursion
 from balance.robots.capability.flywheel import momentum_bound
 from balance.robots.capability.kept import kept
 from balance.robots.capability.moments import moments_at_the_edge, windowed_programme
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 AZIMUTHS = np.arange(8) * np.pi / 4
 FRICTION: float = PlantConfig.model_fields["friction"].default
+SEARCH_STEPS_RAD = (STEP_RAD, 0.05)
 WINDOW = 0.25  # / omega: moments are means over this time
 
 
@@ -81,7 +82,7 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
     height, weight = float(com[2]), robot.mass * gravity
     omega = float(np.sqrt(gravity / height))
     region = cop_region(robot, friction)
-    leans, postures = _leans(robot)
+    leans = kept(robot, "leans", lambda: _leans(robot))
     programme = windowed_programme(robot, WINDOW / omega, friction=friction, from_rest=True)
     edges = [
         moments_at_the_edge(programme, direction, region.reach(com[:2], direction))
@@ -95,23 +96,29 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         "com": com[:2].tolist(),
         "friction": friction,
         "cop_vertices": region.vertices.tolist(),
-        "lean_vertices": leans.tolist(),
-        "lean_postures": postures.tolist(),
+        **leans,
         "momentum": [momentum_bound(robot, e) for e in level_directions(AZIMUTHS)],
         "driving": [weight * driving for driving, _ in edges],
         "braking": [weight * braking for _, braking in edges],
     }
 
 
-def _leans(robot: Robot) -> tuple[Array, Array]:
+def _leans(robot: Robot) -> dict[str, Any]:
     """The hull (n, 2) of the furthest leans, kg m^2, and the postures (8, nq) that have them.
 
     A search may end early where bodies are in each other's way; whatever another one found to a
     direction counts there too.
     """
-    found = [largest_excursion(robot, e) for e in level_directions(AZIMUTHS)]
+    found = [
+        largest_excursion(robot, e, step=step)
+        for e in level_directions(AZIMUTHS)
+        for step in SEARCH_STEPS_RAD
+    ]
     points = np.array([TURN @ excursion.turn[:2] for excursion in found])
     best = [int(np.argmax(points @ e)) for e in level_directions(AZIMUTHS)]
     corners = np.vstack([points, np.zeros(2)])
     hull = ConvexHull(corners)
-    return corners[hull.vertices], np.array([found[k].q for k in best])
+    return {
+        "lean_vertices": corners[hull.vertices].tolist(),
+        "lean_postures": [found[k].q.tolist() for k in best],
+    }

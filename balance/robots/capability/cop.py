@@ -37,7 +37,7 @@ def cop_region(robot: Robot, friction: float | None = None) -> SupportPolygon:
     hands bear load too, or feet are not on level ground, it is the support polygon.
     """
     polygon = support_polygon(robot)
-    if not polygon.has_area or not _feet_on_level_ground(robot):
+    if not polygon.has_area or not stands_on_level_feet(robot):
         return polygon
     what = f"CoP region friction={friction!r}"
     tree = kept(robot, what, lambda: _find(robot, polygon, friction), shapes=False)
@@ -54,7 +54,8 @@ def _find(robot: Robot, polygon: SupportPolygon, friction: float | None) -> dict
     return {"corners": (centre + _vertices(programme)).tolist()}
 
 
-def _feet_on_level_ground(robot: Robot) -> bool:
+def stands_on_level_feet(robot: Robot) -> bool:
+    """Whether nothing but feet bears the robot, all on the level ground."""
     level = all(
         abs(sole.plane.rotation[2, 2] - 1.0) < LEVEL and abs(sole.plane.translation[2]) < LEVEL
         for sole in robot.soles

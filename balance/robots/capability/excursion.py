@@ -5,7 +5,8 @@ The excursion is a linear function of base rotation and free joints
 stay, the CoM stays over its point and no higher than it was, joints stay in their ranges and bodies
 do not touch, is sought by continuation from the nominal posture: each step is a linear programme on
 the linearised conditions, within a trust region.  Straight knees end it by themselves, for there no
-step keeps both feet on the ground.  What it finds is a local maximum.
+step keeps both feet on the ground; knees that could bend the other way do not.  What it finds is a
+local maximum, for bodies get in each other's way: long steps and short ones find different ones.
 
 The CoM may sink by ``CROUCH`` of its height: far legs reach further that way, and laws do it.
 """
@@ -27,13 +28,14 @@ from balance.robots.capability.flywheel import (
     momentum_map,
     turning_axis,
 )
+from balance.robots.capability.legs import bent_knees
 from balance.robots.contacts import ContactSurface
 from balance.robots.shapes.proximity import Near, Proximity
 
 Array = NDArray[np.float64]
 
 CROUCH = 0.1
-STEP_RAD = 0.15  # largest turn of a joint in a step
+STEP_RAD = 0.12  # largest turn of a joint in a step
 SMALLEST_STEP_RAD = 2e-3
 GROWTH = 1.5  # of the trust region after a step that holds what it promised
 SINK_M = 0.05  # most that the CoM sinks in a step
@@ -64,9 +66,14 @@ def largest_excursion(
     contacts: Sequence[ContactSurface] | None = None,
     *,
     crouch: float = CROUCH,
+    step: float = STEP_RAD,
 ) -> Excursion:
-    """How far ``robot`` can lean to a level ``direction`` (2,), arms and waist included."""
-    return _Search(robot, direction, contacts, crouch).run()
+    """How far ``robot`` can lean to a level ``direction`` (2,), arms and waist included.
+
+    ``crouch`` is the share of its height by which the CoM may sink, ``step`` (rad) the largest
+    turn of a joint in a step of the search.
+    """
+    return _Search(robot, direction, contacts, crouch).run(step)
 
 
 class _Search:
@@ -90,10 +97,11 @@ class _Search:
         self.near = Proximity(robot, wider=WIDER)
         idle = carries_a_foot(robot)[self.map.free]
         self.following = np.append(np.arange(6), 6 + contact_joints(robot, self.contacts))
+        self.lower, self.upper = bent_knees(robot, [s for s in self.contacts if s.is_foot])
         self.fixed = self.map.free[idle]  # a lifted leg stays as it is
 
-    def run(self) -> Excursion:
-        body, value, size = at_rest(self.robot, self.robot.q_nominal, self.contacts), 0.0, STEP_RAD
+    def run(self, longest: float) -> Excursion:
+        body, value, size = at_rest(self.robot, self.robot.q_nominal, self.contacts), 0.0, longest
         for _ in range(MOST_STEPS):
             step = self._step(body, size)
             new = None if step is None else self._corrected(body.q, step)
@@ -103,7 +111,7 @@ class _Search:
                     break
                 continue
             done = reached - value < GAIN * reached * size / STEP_RAD
-            body, value, size = new, reached, min(GROWTH * size, STEP_RAD)
+            body, value, size = new, reached, min(GROWTH * size, longest)
             if done:
                 break
         return Excursion(value, self.map.B @ self._delta(body.q), body.q)
@@ -120,8 +128,8 @@ class _Search:
             q = pin.integrate(self.model, q, move)
         body = at_rest(self.robot, q, self.contacts)
         overlap = -min((pair.distance for pair in self._pairs(body)), default=0.0)
-        beyond = np.maximum(q - self.model.upperPositionLimit, self.model.lowerPositionLimit - q)
-        misplaced = max(float(beyond[7:].max()), float(np.abs(self._places(body)[1]).max()))
+        beyond = np.maximum(q[7:] - self.upper, self.lower - q[7:])
+        misplaced = max(float(beyond.max()), float(np.abs(self._places(body)[1]).max()))
         return None if overlap > OVERLAP_M or misplaced > MISPLACED else body
 
     def _places(self, body: RestingBody) -> tuple[Array, Array]:
@@ -177,8 +185,8 @@ class _Search:
         return np.concatenate(errors)
 
     def _joint_steps(self, q: Array, size: float) -> list[tuple[float, float]]:
-        lower = np.maximum(self.model.lowerPositionLimit[7:] - q[7:], -size)
-        upper = np.minimum(self.model.upperPositionLimit[7:] - q[7:], size)
+        lower = np.maximum(self.lower - q[7:], -size)
+        upper = np.minimum(self.upper - q[7:], size)
         lower, upper = np.minimum(lower, size), np.maximum(upper, -size)
         lower[self.fixed] = upper[self.fixed] = 0.0
         return list(zip(lower.tolist(), upper.tolist(), strict=True))

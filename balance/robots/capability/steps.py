@@ -19,6 +19,7 @@ from balance.robots import Robot
 from balance.robots.capability.body import at_rest, contact_joints, level_directions
 from balance.robots.capability.excursion import CROUCH
 from balance.robots.capability.flywheel import TOP_SPEED
+from balance.robots.capability.legs import legs
 from balance.robots.capability.programme import TorqueProgramme
 from balance.robots.contacts import ContactSurface
 from balance.robots.support_polygon import feet
@@ -37,16 +38,21 @@ STEP_AZIMUTHS = np.arange(8) * np.pi / 4
 class StepNumbers:
     """What a step can be; lengths in m, times in s, in the axes of the world in which it stands.
 
-    ``foot_speed`` and ``foot_acceleration`` (8,) are those of the swing foot relative to the CoM,
-    to the azimuths 0, 45 ... degrees, the smaller of both feet's.  ``reach`` is the largest
-    distance of the soles' centres fore and aft, ``widest`` and ``narrowest`` sideways, left foot
-    on the left.  ``swing_least`` is the least time of a foot in the air, ``landing_speed`` (m/s)
-    the vertical one at touch-down, ``prepare`` and ``load`` the times before and after.
+    ``feet`` and ``hips`` (2, 2) are the places of soles and hips from the CoM's ground point, left
+    and right; ``spread`` is how far a stretched leg reaches level from its hip.  ``foot_speed`` and
+    ``foot_acceleration`` (8,) are those of the swing foot relative to the CoM, to the azimuths 0,
+    45 ... degrees, the smaller of both feet's.  ``reach`` is the largest distance of the soles'
+    centres fore and aft, ``widest`` and ``narrowest`` sideways, left foot on the left.
+    ``swing_least`` is the least time of a foot in the air, ``landing_speed`` (m/s) the vertical one
+    at touch-down, ``prepare`` and ``load`` the times before and after.
     """
 
     left: str
     right: str
+    feet: Array
+    hips: Array
     leg_length: float
+    spread: float
     foot_speed: Array
     foot_acceleration: Array
     reach: float
@@ -78,13 +84,17 @@ def step_numbers(robot: Robot) -> StepNumbers:
     other_speed, other_acceleration, other_rise = _foot_motion(robot, right, left)
     speed = np.minimum(speed, other_speed)
     acceleration = np.minimum(acceleration, other_acceleration)
-    length, spread, hips_apart = _leg_geometry(robot, left, right)
+    length, spread, hips, soles = _leg_geometry(robot, left, right)
+    hips_apart = float(abs(hips[0, 1] - hips[1, 1]))
     landing = min(_landing_speed(robot, left), _landing_speed(robot, right))
     up = min(rise, other_rise)
     return StepNumbers(
         left=left.name,
         right=right.name,
+        feet=soles,
+        hips=hips,
         leg_length=length,
+        spread=spread,
         foot_speed=speed,
         foot_acceleration=acceleration,
         reach=2.0 * spread,
@@ -143,23 +153,24 @@ def _world_jacobian(robot: Robot, contact: ContactSurface, data: pin.Data) -> Ar
 
 def _leg_geometry(
     robot: Robot, left: ContactSurface, right: ContactSurface
-) -> tuple[float, float, float]:
-    """Length of the shorter leg, how far it reaches level from under its hip, hips' distance."""
-    data = at_rest(robot, robot.q_nominal, [left, right]).data
-    lengths, spreads, hips = [], [], []
-    for foot in (left, right):
-        joints = contact_joints(robot, [foot]) + 2
-        places = np.array([data.oMi[int(joint)].translation for joint in joints])
-        gaps = np.linalg.norm(np.diff(places, axis=0), axis=1)
-        # Thigh and shank are the two longest of a leg's links.
-        first, second = sorted(np.argsort(gaps)[-2:])
-        hip, ankle = places[first], places[second + 1]
-        length = float(gaps[first] + gaps[second])
-        drop = float(hip[2] - ankle[2]) - CROUCH * float(robot.com()[2])
-        lengths.append(length)
-        spreads.append(float(np.sqrt(max((STRETCH * length) ** 2 - drop**2, 0.0))))
-        hips.append(float(hip[1]))
-    return min(lengths), min(spreads), abs(hips[0] - hips[1])
+) -> tuple[float, float, Array, Array]:
+    """Length of the shorter leg, how far it reaches level from its hip, places of hips and soles.
+
+    Those (2, 2) are from the CoM's ground point.
+    """
+    data, com = at_rest(robot, robot.q_nominal, [left, right]).data, robot.com()
+    both = legs(robot, (left, right))
+    if len(both) != 2:
+        raise RobotError(
+            f"steps need legs with a hip, a knee and an ankle, which '{robot.name}' lacks"
+        )
+    spreads = []
+    for leg in both:
+        drop = float(leg.hip[2] - leg.ankle[2]) - CROUCH * float(com[2])
+        spreads.append(float(np.sqrt(max((STRETCH * leg.length) ** 2 - drop**2, 0.0))))
+    hips = np.array([(leg.hip - com)[:2] for leg in both])
+    soles = np.array([(foot.pose(data).translation - com)[:2] for foot in (left, right)])
+    return min(leg.length for leg in both), min(spreads), hips, soles
 
 
 def _landing_speed(robot: Robot, foot: ContactSurface) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from balance.studies.directions import ankle_impulse, from_angles
+from balance.config import parse_config
+from balance.studies.directions import ankle_impulse, from_angles, recovery_impulse
 from balance.studies.tuning.archive import front, importances, score_of
 from balance.studies.tuning.objectives import label, metric_column, title
 
@@ -104,5 +106,17 @@ def _envelope(study: Tuning) -> Any:
     def ankle_Ns(azimuth_deg: float, elevation_deg: float) -> float:
         return ankle_impulse(study.robot, from_angles(azimuth_deg, elevation_deg))
 
+    envelope = study.config.validation.envelope
+    assert envelope is not None
+    pushed = parse_config(study.config.experiment, study.name, envelope.set)
+    results = [
+        replace(
+            found,
+            recovery_limit_Ns=recovery_impulse(
+                study.robot, pushed, from_angles(found.azimuth_deg, found.elevation_deg)
+            ),
+        )
+        for found in results
+    ]
     title = f"{study.name}, held-out directions"
     return envelope_figure(results, ankle_Ns, title, ENVELOPE_CRITERIA)

@@ -1,0 +1,39 @@
+"""``balance limit``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import balance
+from balance.app.cli import app
+from balance.app.cli.limit import azimuths_of
+from balance.errors import InputError
+
+
+def test_limits_are_printed_drawn_and_written(tmp_path: Path) -> None:
+    out = tmp_path / "limit"
+    arguments = ["limit", "toro", "--steps", "1", "--directions", "0,90", "--out", str(out)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert {path.name for path in out.iterdir()} == {"limit.json", "limit.png"}
+    tree = json.loads((out / "limit.json").read_text(encoding="utf-8"))
+    forwards = tree["directions"][0]
+    expected = balance.recovery_limit(balance.load_robot("toro"), [1.0, 0.0])
+    assert forwards["limits"][0]["impulse_Ns"] == expected.impulse_Ns
+    assert re.search(rf"23\.7 .* {expected.impulse_Ns:.1f}, {expected.fraction:.2f}", result.output)
+
+
+def test_directions_are_a_number_or_azimuths() -> None:
+    assert azimuths_of("4") == [0.0, 90.0, 180.0, 270.0]
+    assert azimuths_of("-45, 30.5") == [-45.0, 30.5]
+
+
+@pytest.mark.parametrize("text", ["", "0", "361", "x", "1,x", "nan,3", "400.5,1", "99999999999"])
+def test_other_directions_are_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="give a whole number from 1 to 360"):
+        azimuths_of(text)
