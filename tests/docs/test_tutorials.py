@@ -16,7 +16,7 @@ NAMES = [page.stem for page in PAGES]
 def test_a_page_does_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "110")
     for ran in run_page(page, tmp_path):
         if ran.expected is not None:
             assert differences(ran.printed, ran.expected) == [], ran.printed
