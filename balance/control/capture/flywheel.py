@@ -46,7 +46,7 @@ class Flywheel:
         nv = robot.model.nv
         bearing = supporting_joints(robot)
         self.free = np.setdiff1d(np.arange(nv - 6), bearing)
-        self.B = _momentum_map(standing, bearing, self.free)
+        self.B, self.motion = _momentum_map(standing, bearing, self.free)
         self.inertia = np.abs(np.diag(standing.R_WB.T.dot(self.B[:, :3])))
         """Angular momentum per angular velocity of the base, all free joints held (3,)."""
         self._nominal = robot.q_nominal[7:][self.free].copy()
@@ -66,6 +66,14 @@ class Flywheel:
         omega = R_DB.dot(body.v[3:6]) - desired.rotation.T.dot(desired.angular_velocity)
         joints, rates = body.q[7:][self.free], body.v[6:][self.free]
         return np.concatenate([theta, joints - self._nominal]), np.concatenate([omega, rates])
+
+    def shares(self, excursion: Array) -> tuple[Array, Array]:
+        """The share (n, 3) of each coordinate in an excursion, and the coordinates (n,) for it."""
+        reach = np.where(self.B.T.dot(excursion) >= 0.0, self._up, self._down)
+        weighted = self.B * reach**2
+        gram = weighted.dot(self.B.T) + _SOFTENING * np.eye(3)
+        share = np.linalg.solve(gram, weighted).T
+        return share, np.clip(share.dot(excursion), -self._down, self._up)
 
     def allocate(self, excursion: Array) -> Array:
         """delta (n,) with B delta = ``excursion`` (3,), or as near as the ranges allow.
@@ -90,7 +98,7 @@ class Flywheel:
         return delta
 
 
-def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> Array:
+def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> tuple[Array, Array]:
     """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
     nv = body.model.nv
     turning = np.zeros((3, nv))
@@ -103,7 +111,7 @@ def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.in
     wanted = np.zeros((len(conditions), 3 + len(free)))
     wanted[-3:, :3] = np.eye(3)
     motion[following] = inverse.dot(wanted - conditions.dot(motion))
-    return np.asarray(body.A[3:].dot(motion))
+    return np.asarray(body.A[3:].dot(motion)), motion
 
 
 def _carries_a_foot(robot: Robot) -> NDArray[np.bool_]:

@@ -5,7 +5,6 @@ docs/capture.md derives it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, final
 
 import numpy as np
@@ -13,15 +12,17 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.values import NonNegative, Positive, PositiveVector3
+from balance.config.values import NonNegative, Positive
+from balance.control.capture.bounds import stand_in
 from balance.control.capture.flywheel import Flywheel
+from balance.control.capture.planner import Planner
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
-from balance.control.parts.limits import JointLimits
+from balance.control.parts.limits import JointBounds
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.whole_body import BodyView, MotionEquations
-from balance.control.qp import QPStatus, QuadraticProgram
+from balance.control.qp import QPStatus, QuadraticProgram, make_solver
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.support_polygon import support_polygon
@@ -31,70 +32,33 @@ Array = NDArray[np.float64]
 TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 """A moment (x, y) about the CoM moves the CMP by TURN @ moment / (m g)."""
 
-# Weights per squared newton and newton metre.  The momentum comes before all else, but for yaw,
-# which gets what friction leaves.  ``PLAN_WEIGHT`` is the cost of a moment that is left out.
-LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT = 1e4, 1e4, 1.0
-BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT, PLAN_WEIGHT = 1.0, 10.0, 1.0, 1.0
-JOINT_INERTIA = 0.2  # of the base's: lighter joints count as if they had that inertia
-JOINT_ACCELERATION = 80.0  # rad/s^2; no free joint is asked for more
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What the law wants at one instant: ``hold``, plus as large a share, 0 to 1, of ``lean``.
-
-    Both are rates of the momentum (6,), N and N m: of the CoP and the free joints, and of the base
-    that turns.  ``turn`` (n,) are the accelerations of the flywheel's coordinates.
-    """
-
-    hold: Array
-    lean: Array
-    turn: Array
+# Weights per squared newton and newton metre.
+COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e3, 1e2, 1.0
+SLACK_WEIGHT = 1e6
 
 
 @final
 class CaptureController(TaskLaw):
-    """Holds the divergent part of the motion with the CoP, and beyond the sole's edge by leaning.
-
-    In the linear inverted pendulum with a flywheel the motion diverges in one coordinate alone,
-
-        zeta = x + dx/dt / omega + TURN (omega l + omega^2 lambda) / (m g),
-        dzeta/dt = omega (zeta - p - TURN omega^2 lambda / (m g)),
-
-    with the CoP p, the angular momentum l and the excursion lambda of the flywheel.  So the CoP is
-    put at zeta + K_P / (m omega^2) zeta, or at the nearest point of the support polygon, and lambda
-    makes up for what is missing.  The rate of the momentum follows from both, and a QP finds the
-    largest share of the lean that contacts and drives can bear.
-    """
+    """Holds the divergent part of the motion with the CoP, and beyond the sole's edge by leaning."""
 
     class Config(BalancingLawConfig):
-        """Capture point, with hips and arms when the soles are used up.
+        """Capture point, with hips and arms when the soles are used up."""
 
-        Rates are in units of omega = sqrt(g / z), the rate at which the robot falls, so that one
-        set of numbers suits robots of any size.
-
-        ``max_lean_rad`` is how far the base may lean sideways, forwards and backwards,
-        ``arm_share`` the share of their range that arms may use with it.  ``lean_rate`` and
-        ``momentum_rate`` are the rates at which the lean and its momentum reach their targets,
-        ``braking`` the moments (roll and pitch), in units of m g z, that are counted on to stop the
-        lean.  ``lean_reserve`` is by how much more than needed the body leans, as a share of the
-        capture point's distance.  ``cop_reserve_m`` is what the target of the centre of pressure
-        keeps from the edge that ``contacts.cop_margin_m`` leaves, and ``crouch`` by how much the
-        CoM sinks, in CoM heights, times the square of the roll in radians.  ``joint_friction`` is
-        the viscous friction of the joints, N m s/rad, that the law makes up for.
-        ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
-        """
-
-        max_lean_rad: PositiveVector3 = (0.8, 0.75, 0.62)
-        arm_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-        lean_rate: Positive = 3.0
-        momentum_rate: Positive = 12.0
-        braking: tuple[Positive, Positive] = (0.17, 0.06)
-        lean_reserve: NonNegative = 0.05
+        samples: Annotated[int, Field(ge=4, le=32)] = 12
+        replan_s: Positive = 0.005
+        servo: Positive = 4.7
         cop_reserve_m: NonNegative = 0.002
-        crouch: NonNegative = 0.085
         joint_friction: NonNegative = 0.0
         contact_damping: NonNegative = 40.0
+        moment_weight: NonNegative = 100.0
+        posture_weight: NonNegative = 1.0
+        moment: NonNegative = 0.1
+        lean_scale: NonNegative = 1.0
+        rate_scale: NonNegative = 1.0
+        max_lean_rad: tuple[float, float, float] = (0.8, 0.75, 0.62)
+        arm_share: float = 0.5
+        joint_floor: float = 0.2
+        gauss: bool = True
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
@@ -107,7 +71,6 @@ class CaptureController(TaskLaw):
         self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
         K_P = gain_matrices(law.gains, robot)[0]
         self.stiffness = K_P
-        self._beyond = K_P[:2, :2] / (self.body.mass * self.omega**2)
         self._vertical_damping = 2.0 * float(np.sqrt(K_P[2, 2] * self.body.mass))
         self.polygon = support_polygon(robot, margin=law.contacts.cop_margin_m + law.cop_reserve_m)
         if not self.polygon.has_area:
@@ -117,21 +80,29 @@ class CaptureController(TaskLaw):
                 "pressure could move; take another law, or more contacts"
             )
         self.flywheel = Flywheel(robot, standing, law.max_lean_rad, law.arm_share)
-        self.joint_limits = JointLimits(robot)
-        self._speeds = robot.rated_speeds[self.flywheel.free]
+        regions = stand_in(
+            robot, self.polygon, self.flywheel, self.omega, self.height,
+            law.lean_scale, law.rate_scale, law.moment,
+        )
+        stiffness = K_P[:2, :2] / (self.body.mass * self.omega**2)
+        self.planner = Planner(regions, stiffness, law.samples, make_solver(law.qp.solver))
+        self.joint_bounds = JointBounds(robot, self.omega)
         self._force_weight = law.qp.regularisation**2 * self.force_metric
-        self._scale = self._coordinate_scale(np.diag(standing.M)[6:])
+        self._metric = self._posture_metric(standing)
+        self._planned_at = -np.inf
+        self._plan = (np.zeros(2), np.zeros(2))
+        self.now = 0.0
 
-    def _coordinate_scale(self, inertia: Array) -> Array:
-        """Inertias (n,) of the flywheel's coordinates times the roots of their weights.
-
-        ``inertia`` (nj,) is that of every joint in the nominal posture.
-        """
+    def _posture_metric(self, standing: BodyView) -> Array:
         wheel = self.flywheel
-        least = JOINT_INERTIA * float(wheel.inertia[:2].mean())
-        joints = np.maximum(inertia[wheel.free], least)
-        weights = np.repeat([BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT], [2, 1, len(joints)])
-        return np.asarray(np.sqrt(weights) * np.concatenate([wheel.inertia, joints]))
+        inertia = np.diag(standing.M)[6:]
+        scale = float(wheel.inertia[:2].mean())
+        if self.law.gauss:
+            N = wheel.motion.T.dot(standing.M).dot(wheel.motion)
+            N += np.diag(np.full(len(N), 0.01 * scale))
+            return np.sqrt(self.law.posture_weight * scale) * np.linalg.cholesky(N).T
+        joints = np.maximum(inertia[wheel.free], self.law.joint_floor * scale)
+        return np.sqrt(self.law.posture_weight) * np.diag(np.concatenate([wheel.inertia, joints]))
 
     def equations(self, here: BodyView) -> MotionEquations:
         """The equations of motion with the joints' friction, which the torques make up for."""
@@ -139,121 +110,95 @@ class CaptureController(TaskLaw):
         bias[6:] += self.law.joint_friction * here.v[6:]
         return MotionEquations(here.M, bias, here.J_c, here.drift, self.body.moving)
 
-    def plan(self, here: BodyView, desired: Desired) -> Plan:
-        """The momentum rates and accelerations that the law wants at the state of ``here``."""
-        law, omega, mass = self.law, self.omega, here.mass
-        per_weight = TURN / self.weight
-        # The divergent coordinate, from the desired CoM.
-        offset = here.com - desired.com
-        velocity = here.momentum[:3] / mass - desired.com_velocity
-        delta, rates = self.flywheel.state(here, desired)
-        excursion = self.flywheel.B.dot(delta)
-        zeta = offset[:2] + velocity[:2] / omega
-        zeta += per_weight.dot(omega * here.momentum[3:5] + omega**2 * excursion[:2])
-        # Where the CoP shall be, and the excursion that makes up for what it cannot do.
-        centre = desired.com[:2]
-        cop = self.polygon.nearest(centre + zeta + self._beyond.dot(zeta)) - centre
-        needed = centre + (1.0 + law.lean_reserve) * zeta
-        lacking = needed - self.polygon.nearest(needed)
-        wanted = np.append(TURN.T.dot(lacking) * self.weight / omega**2, 0.0)
-        turn = self._turn(self.flywheel.allocate(wanted) - delta, rates)
-        # Both as rates of the momentum.
-        by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
-        by_base = self.flywheel.B[:, :3].dot(turn[:3])
-        pull = -mass * omega**2 * per_weight
-        hold, lean = np.zeros(6), np.zeros(6)
-        hold[:2] = mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
-        depth = law.crouch * self.height * float(delta[0]) ** 2
-        hold[2] = -self.stiffness[2, 2] * (offset[2] + depth)
-        hold[2] -= self._vertical_damping * velocity[2]
-        hold[:3] += mass * desired.com_acceleration
-        hold[3:] = by_joints
-        lean[:2], lean[3:] = pull.dot(by_base[:2]), by_base
-        return Plan(hold, lean, turn)
+    def attempt(self, q, v, t):
+        self.now = t
+        return super().attempt(q, v, t)
 
-    def _turn(self, error: Array, rates: Array) -> Array:
-        """Accelerations (n,) that bring the flywheel's coordinates to rest at zero ``error``.
-
-        Far away the rate is the one from which the braking moment still stops the excursion in
-        time; nearer it is proportional to the error.  Free joints keep to their largest speed.
-        """
-        law, omega, wheel = self.law, self.omega, self.flywheel
-        near = law.lean_rate * omega
-        # In units of what the braking moments can stop, axis by axis.
-        brakes = np.array(law.braking) * self.weight * self.height
-        distance = float(np.linalg.norm(wheel.inertia[:2] * error[:2] / brakes))
-        rate = near
-        if distance * near**2 > 1.0:
-            rate = float(np.sqrt(2.0 * distance - near**-2)) / distance
-        wanted = rate * error
-        wanted[3:] = np.clip(wanted[3:], -self._speeds, self._speeds)
-        turn = law.momentum_rate * omega * (wanted - rates)
-        turn[3:] = np.clip(turn[3:], -JOINT_ACCELERATION, JOINT_ACCELERATION)
-        return np.asarray(turn)
+    def state(self, here: BodyView, desired: Desired, excursion: Array) -> Array:
+        """(x, v, h, r) (8,) in the planner's units."""
+        omega, z, mass = self.omega, self.height, here.mass
+        unit = mass * z**2
+        return np.concatenate([
+            (here.com - desired.com)[:2] / z,
+            (here.momentum[:2] / mass - desired.com_velocity[:2]) / (omega * z),
+            TURN.dot(excursion[:2]) / unit,
+            TURN.dot(here.momentum[3:5]) / (unit * omega),
+        ])
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
-        """Torques and wrenches of the plan, or of the largest possible share of its lean."""
-        plan, equations = self.plan(here, desired), self.equations(here)
+        """Torques and wrenches that follow the plan as near as contacts, drives and joints allow."""
+        wheel, omega, mass = self.flywheel, self.omega, here.mass
+        delta, rates = wheel.state(here, desired)
+        excursion = wheel.B.dot(delta)
+        if not 0.0 < self.now - self._planned_at < self.law.replan_s - 1e-9:
+            state = self.state(here, desired, excursion)
+            plan = self.planner.plan(state, desired.com[:2] / self.height)
+            if plan is None:
+                return None
+            self._plan, self._planned_at = plan, self.now
+        cop, moment = self._plan
+        moment_rate = np.append(TURN.T.dot(moment) * self.weight * self.height, 0.0)
+        servo = self.law.servo * omega
+        moment_rate[2] = -servo * here.momentum[5]
+        excursion[2] = 0.0
+        share, target = wheel.shares(excursion)
+        target_rate = share.dot(np.append(here.momentum[3:5], 0.0))
+        turn = share.dot(moment_rate)
+        turn += servo**2 * (target - delta) + 2.0 * servo * (target_rate - rates)
+        offset = here.com - desired.com
+        pressure = mass * omega**2 * (offset[:2] - self.height * cop)
+        pressure += mass * desired.com_acceleration[:2]
+        vertical = -self.stiffness[2, 2] * offset[2]
+        vertical += mass * desired.com_acceleration[2]
+        vertical -= self._vertical_damping * (here.momentum[2] / mass - desired.com_velocity[2])
+        return self._follow(here, desired, pressure, vertical, moment_rate, turn)
+
+    def _follow(self, here, desired, pressure, vertical, moment_rate, turn):
+        wheel = self.flywheel
+        n, nv = len(turn), here.model.nv
+        posture, posture_values = self.tasks.evaluate(here, desired)
+        rows, values = np.zeros((5 + n + len(posture), nv)), np.zeros(5 + n + len(posture))
+        A, drift = here.A, here.momentum_drift
+        lever = TURN / self.height
+        rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(A[3:5]))
+        values[:2] = COP_WEIGHT**0.5 * (pressure - drift[:2] - lever.dot(drift[3:5]))
+        rows[2] = VERTICAL_WEIGHT**0.5 * A[2]
+        values[2] = VERTICAL_WEIGHT**0.5 * (vertical - drift[2])
+        w = self.law.moment_weight**0.5
+        rows[3:5] = w * A[3:5]
+        values[3:5] = w * (moment_rate[:2] - drift[3:5])
+        turning = desired.rotation.T.dot(here.R_WB)
+        metric = self._metric
+        rows[5 : 5 + n, 3:6] = metric[:, :3].dot(turning)
+        rows[5 : 5 + n, 6 + wheel.free] = metric[:, 3:]
+        values[5 : 5 + n] = metric.dot(turn)
+        rows[5 + n :], values[5 + n :] = posture, posture_values
+
+        equations = self.equations(here)
         free = FreeMotion(equations, self._force_weight)
-        rows, values, shares = self._wanted(plan, here, desired)
         B, c = free.on_accelerations(equations, rows, values)
-        H, g = _cost(np.column_stack([B, -shares]), c, plan)
-        n_y, n = free.n_y, free.n_x + 1
-        x = np.zeros(n)
-        # With the whole lean the share is no unknown.
-        y = minimiser(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
+        H, g = B.T.dot(B), B.T.dot(c)
+        n_y, n_x = free.n_y, free.n_x
+        y = minimiser(H, g)
         if y is None:
             return None
+        x = np.zeros(n_x)
         x[:n_y] = y
-        torques, wrenches = free.forces(x[:-1])
-        C, d = self.joint_limits.rows(free, here.q[7:], here.v[6:])
-        kept = self.limits.margins(wrenches, torques).min() >= 0.0
-        if kept and (C.dot(x[:-1]) >= d).all():
+        torques, wrenches = free.forces(x)
+        C, d = self.joint_bounds.rows(free, here.q[7:], here.v[6:])
+        if self.limits.margins(wrenches, torques).min() >= 0.0 and (C.dot(x) >= d).all():
             return Answer(torques, wrenches, wrenches)
-        full_H, full_g = np.eye(n), np.zeros(n)
-        moved = np.append(np.arange(n_y), n - 1)
-        full_H[np.ix_(moved, moved)], full_g[moved] = H, g
         limits, lower = self.limits.rows(free)
-        answer = self._minimise(full_H, full_g, np.concatenate([limits, C]), np.append(lower, d))
-        if answer is None and len(d):  # a joint that cannot be stopped in time
-            answer = self._minimise(full_H, full_g, limits, lower)
-        return None if answer is None else Answer(*free.forces(answer[:-1]), wrenches)
-
-    def _wanted(self, plan: Plan, here: BodyView, desired: Desired) -> tuple[Array, Array, Array]:
-        """Weighted rows of rows @ dv/dt = values + share * shares: momentum, lean, posture."""
-        wheel, scale = self.flywheel, self._scale
-        nv, n = here.model.nv, len(scale)
-        momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
-        posture, posture_values = self.tasks.evaluate(here, desired)
-        rows = np.zeros((6 + n + len(posture), nv))
-        values, shares = np.zeros(len(rows)), np.zeros(len(rows))
-        rows[:6] = (here.A.T * momentum).T
-        values[:6] = momentum * (plan.hold - here.momentum_drift)
-        shares[:6] = momentum * plan.lean
-        turn = desired.rotation.T.dot(here.R_WB)
-        rows[6:9, 3:6] = (turn.T * scale[:3]).T
-        rows[np.arange(9, 6 + n), 6 + wheel.free] = scale[3:]
-        shares[6:9], values[9 : 6 + n] = scale[:3] * plan.turn[:3], scale[3:] * plan.turn[3:]
-        rows[6 + n :], values[6 + n :] = posture, posture_values
-        return rows, values, shares
-
-    def _minimise(self, H: Array, g: Array, C: Array, d: Array) -> Array | None:
-        """The minimiser where C x >= d and the share, the last unknown, is between 0 and 1."""
-        share = np.zeros((2, len(g)))
-        share[:, -1] = 1.0, -1.0
-        limits = np.concatenate([np.column_stack([C, np.zeros(len(C))]), share])
-        program = QuadraticProgram(H, g, limits, np.concatenate([d, [0.0, -1.0]]))
+        m, k = len(limits), len(C)
+        full_H, full_g = np.eye(n_x + 1), np.zeros(n_x + 1)
+        full_H[:n_y, :n_y], full_g[:n_y] = H, g
+        full_H[-1, -1] = SLACK_WEIGHT
+        rows_all = np.zeros((m + k + 1, n_x + 1))
+        rows_all[:m, :-1] = limits
+        rows_all[m : m + k, :-1] = C
+        rows_all[m:, -1] = 1.0
+        program = QuadraticProgram(full_H, full_g, rows_all, np.concatenate([lower, d, [0.0]]))
         solution = self.solver.solve(program)
-        return solution.x if solution.status is QPStatus.SOLVED else None
-
-
-def _cost(B: Array, c: Array, plan: Plan) -> tuple[Array, Array]:
-    """H and g of |B u - c|^2 and the cost of a lean that is left out.
-
-    u is the free motion y, then the share of the lean.
-    """
-    H, g = B.T.dot(B), B.T.dot(c)
-    eagerness = PLAN_WEIGHT * float(plan.lean[3:].dot(plan.lean[3:])) + 1e-6
-    H[-1, -1] += eagerness
-    g[-1] += eagerness
-    return H, g
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        return Answer(*free.forces(solution.x[:-1]), wrenches)

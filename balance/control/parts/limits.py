@@ -88,3 +88,40 @@ class JointLimits:
         Z[:, : free.n_y] = free.Z[6 + near]
         a_0 = free.a_0[6 + near]
         return np.concatenate([Z, -Z]), np.concatenate([lower[near] - a_0, a_0 - upper[near]])
+
+
+class JointBounds:
+    """Bounds on the joints' accelerations under which they keep to their ranges and speeds."""
+
+    def __init__(self, robot: Robot, omega: float) -> None:
+        self._lower, self._upper = joint_ranges(robot)
+        self._speed = robot.rated_speeds
+        self._rate = 4.0 * omega
+        self._speed_rate = 10.0 * omega
+
+    def rows(self, free: FreeMotion, joints: Array, rates: Array) -> tuple[Array, Array]:
+        """C and d with C x >= d where the bounds of the joints near them are kept."""
+        k, fast = self._rate, self._speed_rate
+        upper = np.minimum(k * k * (self._upper - joints) - 2 * k * rates, fast * (self._speed - rates))
+        lower = np.maximum(k * k * (self._lower - joints) - 2 * k * rates, -fast * (self._speed + rates))
+        upper, lower = np.maximum(upper, -STRONGEST), np.minimum(lower, STRONGEST)
+        near = np.flatnonzero((upper < FAR) | (lower > -FAR))
+        Z = np.zeros((len(near), free.n_x))
+        Z[:, : free.n_y] = free.Z[6 + near]
+        a_0 = free.a_0[6 + near]
+        return np.concatenate([Z, -Z]), np.concatenate([lower[near] - a_0, a_0 - upper[near]])
+
+
+def joint_ranges(robot: Robot) -> tuple[Array, Array]:
+    """Lowest and highest angle of every joint (nj,) that a law should use, rad."""
+    lower = robot.model.lowerPositionLimit[7:].copy()
+    upper = robot.model.upperPositionLimit[7:].copy()
+    nominal = robot.q_nominal[7:]
+    lower, upper = np.minimum(lower + MARGIN_RAD, nominal), np.maximum(upper - MARGIN_RAD, nominal)
+    for j, name in enumerate(robot.joint_names):
+        if "nee" in name or name.startswith("leg_") and "_4_" in name:
+            if nominal[j] > 0:
+                lower[j] = max(lower[j], min(0.12, nominal[j]))
+            else:
+                upper[j] = min(upper[j], max(-0.12, nominal[j]))
+    return lower, upper

@@ -1,0 +1,157 @@
+"""The pendulum with a flywheel, some way ahead, as one quadratic program.
+
+Lengths in units of the CoM height z, times in units of 1 / omega, omega^2 = g / z, all from the
+place where the CoM shall be.  With the CoM x and its velocity v, the CoP p, the moment about the CoM
+u = T dl/dt / (m g z), and the lean h = T lambda / (m z^2), the excursion of the flywheel, with its
+rate r = T l / (m z^2 omega), on each of the two level axes
+
+    x' = v,    v' = x - p - u,    h' = r,    r' = u,
+
+whatever the robot.  The sum zeta = x + v + h + r diverges, zeta' = zeta - p - h; all else follows.
+CoP and moment are constant within each of N samples of length tau_k, and
+
+    minimise    sum_k tau_k (|p_k|^2 + |zeta_k+1|^2_Q + w_h |h_k+1|^2 + w_r |r_k+1|^2 + w_u |u_k|^2)
+                + W_zeta |zeta_N|^2 + W_h |h_N|^2 + W_r |r_N|^2 + W_s (s_h^2 + s_r^2)
+    subject to  p_k in the CoP's region,        u_k in that of the moment,
+                h_k in that of the lean by s_h,  r_k in that of its rate by s_r.
+
+Q = K^2 - 1 makes p = (1 + K) zeta the answer where no bound is in the way and nothing leans: K is the
+stiffness of the CoM in units of m omega^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
+
+Array = NDArray[np.float64]
+
+HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
+GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
+LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
+END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 1e4, 20.0, 20.0
+SLACK_WEIGHT = 1e3
+
+
+@dataclass(frozen=True)
+class Region:
+    """The points y (2,) with ``normals`` (k, 2) @ y <= ``offsets`` (k,)."""
+
+    normals: Array
+    offsets: Array
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Where CoP, moment, lean and its rate can be, in the planner's units."""
+
+    cop: Region
+    moment: Region
+    lean: Region
+    rate: Region
+
+
+def sample_lengths(samples: int) -> Array:
+    """Lengths tau_k (N,) of the samples."""
+    lengths = GROWTH ** np.arange(samples)
+    return np.asarray(HORIZON * lengths / lengths.sum())
+
+
+def step_matrices(tau: float) -> tuple[Array, Array]:
+    """(x, v, h, r) after ``tau`` as (4, 4) of itself and (4, 2) of (p, u), on one axis, exactly."""
+    c, s = np.cosh(tau), np.sinh(tau)
+    own = np.array([[c, s, 0, 0], [s, c, 0, 0], [0, 0, 1, tau], [0, 0, 0, 1]])
+    driven = np.array([[1 - c, 1 - c], [-s, -s], [0, 0.5 * tau**2], [0, tau]])
+    return own, driven
+
+
+class Planner:
+    """Solves the program again and again; all but the state and the place of the CoP is constant."""
+
+    def __init__(self, regions: Regions, stiffness: Array, samples: int, solver: CertifiedSolver):
+        """``stiffness`` (2, 2) is K."""
+        self.solver, self.regions, self.samples = solver, regions, samples
+        self.lengths = sample_lengths(samples)
+        self._n = 4 * samples + 2
+        own, driven = self._predictions()
+        self._cost(own, driven, stiffness)
+        self._bounds(own, driven)
+
+    def _predictions(self) -> tuple[Array, Array]:
+        """State after each sample as (N, 8, 8) of the first one and (N, 8, n) of the unknowns."""
+        n, axes = self.samples, np.eye(2)
+        own, driven = np.zeros((n, 8, 8)), np.zeros((n, 8, self._n))
+        before_own, before_driven = np.eye(8), np.zeros((8, self._n))
+        for k, tau in enumerate(self.lengths):
+            A, B = (np.kron(one, axes) for one in step_matrices(float(tau)))
+            own[k] = A.dot(before_own)
+            driven[k] = A.dot(before_driven)
+            driven[k][:, 4 * k : 4 * k + 4] += B
+            before_own, before_driven = own[k], driven[k]
+        return own, driven
+
+    def _cost(self, own: Array, driven: Array, stiffness: Array) -> None:
+        pull = stiffness.dot(stiffness) - np.eye(2)
+        values, vectors = np.linalg.eigh(pull)
+        pull = (vectors * np.maximum(values, 0.0)).dot(vectors.T)
+        zeta = np.kron(np.ones(4), np.eye(2))
+        of_state = zeta.T.dot(pull).dot(zeta)
+        of_state += np.diag(np.repeat([0.0, 0.0, LEAN_WEIGHT, RATE_WEIGHT], 2))
+        at_end = END_ZETA_WEIGHT * zeta.T.dot(zeta)
+        at_end += np.diag(np.repeat([0.0, 0.0, END_LEAN_WEIGHT, END_RATE_WEIGHT], 2))
+        H, gradient = np.zeros((self._n, self._n)), np.zeros((self._n, 8))
+        for k, tau in enumerate(self.lengths):
+            weight = tau * of_state + (at_end if k == self.samples - 1 else 0.0)
+            H += driven[k].T.dot(weight).dot(driven[k])
+            gradient += driven[k].T.dot(weight).dot(own[k])
+            own_cost = tau * np.repeat([1.0, MOMENT_WEIGHT], 2)
+            H[np.arange(4 * k, 4 * k + 4), np.arange(4 * k, 4 * k + 4)] += own_cost
+        H[[-2, -1], [-2, -1]] += SLACK_WEIGHT
+        self._H, self._gradient = 0.5 * (H + H.T), -gradient
+
+    def _bounds(self, own: Array, driven: Array) -> None:
+        """C w >= d - D state - E centre, for the unknowns w and the desired CoM ``centre``."""
+        cop, moment, lean, rate = (
+            self.regions.cop,
+            self.regions.moment,
+            self.regions.lean,
+            self.regions.rate,
+        )
+        rows, lower, of_state, of_centre = [], [], [], []
+        for k in range(self.samples):
+            for region, first in ((cop, 4 * k), (moment, 4 * k + 2)):
+                C = np.zeros((len(region.offsets), self._n))
+                C[:, first : first + 2] = -region.normals
+                rows.append(C)
+                lower.append(-region.offsets)
+                of_state.append(np.zeros((len(C), 8)))
+                of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
+            for region, first, slack in ((lean, 4, -2), (rate, 6, -1)):
+                C = -region.normals.dot(driven[k][first : first + 2])
+                C[:, slack] = 1.0
+                rows.append(C)
+                lower.append(-region.offsets)
+                of_state.append(-region.normals.dot(own[k][first : first + 2]))
+                of_centre.append(np.zeros((len(C), 2)))
+        slacks = np.zeros((2, self._n))
+        slacks[[0, 1], [-2, -1]] = 1.0
+        self._C = np.ascontiguousarray(np.concatenate([*rows, slacks]))
+        self._lower = np.concatenate([*lower, np.zeros(2)])
+        self._of_state = np.concatenate([*of_state, np.zeros((2, 8))])
+        self._of_centre = np.concatenate([*of_centre, np.zeros((2, 2))])
+
+    def program(self, state: Array, centre: Array) -> QuadraticProgram:
+        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``."""
+        d = self._lower - self._of_state.dot(state) - self._of_centre.dot(centre)
+        return QuadraticProgram(self._H, self._gradient.dot(state), self._C, d)
+
+    def plan(self, state: Array, centre: Array) -> tuple[Array, Array] | None:
+        """CoP, relative to ``centre``, and moment (2,) for now; None without an answer."""
+        solution = self.solver.solve(self.program(state, centre))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        return solution.x[:2].copy(), solution.x[2:4].copy()
