@@ -16,6 +16,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.capture.reach import Reach, base_ranges, joint_swings
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.support import supporting_joints
 from balance.control.parts.whole_body import BodyView
@@ -23,7 +24,7 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-_YAW_RANGE = 0.2  # rad; how far the base may turn to let the arms' yaw momentum vanish
+_YAW_RANGE = 0.0
 _PASSES = 4  # each one lets at least one more coordinate reach the end of its range
 _SOFTENING = 1e-9  # kg^2 m^4, keeps the allocation solvable when all but two coordinates are spent
 
@@ -35,29 +36,22 @@ class Flywheel:
     sideways, forwards and backwards, ``joint_share`` the share of their range that joints may use.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        standing: BodyView,
-        max_lean: tuple[float, float, float],
-        joint_share: float,
-    ) -> None:
+    def __init__(self, robot: Robot, standing: BodyView, joint_share: float) -> None:
         """``standing`` is ``robot`` in its nominal posture."""
         nv = robot.model.nv
         bearing = supporting_joints(robot)
         self.free = np.setdiff1d(np.arange(nv - 6), bearing)
-        self.B, self.motion = _momentum_map(standing, bearing, self.free)
+        self.B, self.motion, self.shift = _momentum_map(standing, bearing, self.free)
+        self.C = standing.A[3:].dot(self.shift)
+        """Angular momentum per velocity of the CoM, base and free joints held (3, 3), kg m."""
         self.inertia = np.abs(np.diag(standing.R_WB.T.dot(self.B[:, :3])))
         """Angular momentum per angular velocity of the base, all free joints held (3,)."""
         self._nominal = robot.q_nominal[7:][self.free].copy()
-        upper, lower = robot.model.upperPositionLimit[7:], robot.model.lowerPositionLimit[7:]
-        to_end = joint_share * np.maximum(upper[self.free] - self._nominal, 0.0)
-        to_start = joint_share * np.maximum(self._nominal - lower[self.free], 0.0)
+        self.reach = Reach(robot, self.free)
         idle = _carries_a_foot(robot)[self.free]
-        sideways, forwards, backwards = max_lean
-        base = [sideways, forwards, _YAW_RANGE], [sideways, backwards, _YAW_RANGE]
-        self._up = np.concatenate([base[0], np.where(idle, 0.0, to_end)])
-        self._down = np.concatenate([base[1], np.where(idle, 0.0, to_start)])
+        base, joints = base_ranges(self.reach), joint_swings(self.reach, idle)
+        self._up = np.concatenate([base[0], joint_share * joints[0]])
+        self._down = np.concatenate([base[1], joint_share * joints[1]])
 
     def state(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
         """delta (n,) rad and its rate, relative to the desired orientation."""
@@ -68,37 +62,25 @@ class Flywheel:
         return np.concatenate([theta, joints - self._nominal]), np.concatenate([omega, rates])
 
     def shares(self, excursion: Array) -> tuple[Array, Array]:
-        """The share (n, 3) of each coordinate in an excursion, and the coordinates (n,) for it."""
-        reach = np.where(self.B.T.dot(excursion) >= 0.0, self._up, self._down)
-        weighted = self.B * reach**2
-        gram = weighted.dot(self.B.T) + _SOFTENING * np.eye(3)
-        share = np.linalg.solve(gram, weighted).T
+        """The share (n, 2) of each coordinate in a level excursion, and the coordinates for it."""
+        B = self.B
+        reach = np.where(B[:2].T.dot(excursion) >= 0.0, self._up, self._down)
+        weighted = B * reach**2
+        gram = weighted.dot(B.T) + _SOFTENING * np.eye(3)
+        share = np.linalg.solve(gram, weighted).T[:, :2]
         return share, np.clip(share.dot(excursion), -self._down, self._up)
 
-    def allocate(self, excursion: Array) -> Array:
-        """delta (n,) with B delta = ``excursion`` (3,), or as near as the ranges allow.
-
-        Every coordinate moves in proportion to its effect times the square of its range; those that
-        reach the end of their range stay there, and the others take over.
-        """
-        reach = np.where(self.B.T.dot(excursion) >= 0.0, self._up, self._down)
-        delta, moving = np.zeros(len(reach)), np.ones(len(reach), dtype=bool)
-        for _ in range(_PASSES):
-            B, weight = self.B[:, moving], reach[moving] ** 2
-            gram = (B * weight).dot(B.T) + _SOFTENING * np.eye(3)
-            missing = excursion - self.B.dot(delta)
-            wanted = delta[moving] + weight * B.T.dot(np.linalg.solve(gram, missing))
-            delta[moving] = np.clip(wanted, -self._down[moving], self._up[moving])
-            beyond = wanted != delta[moving]
-            if not beyond.any():
-                break
-            moving[np.flatnonzero(moving)[beyond]] = False
-            if moving.sum() < 3:
-                break
-        return delta
+    def most(self, axis: Array) -> float:
+        """Largest excursion along ``axis`` (2,) in the shares."""
+        share, _ = self.shares(axis)
+        moved = share.dot(axis)
+        reach = np.where(moved >= 0.0, self._up, self._down)
+        used = np.abs(moved) > 1e-9
+        farthest = float(np.min(reach[used] / np.abs(moved[used])))
+        return self.reach.along(moved, farthest)
 
 
-def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> tuple[Array, Array]:
+def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> tuple[Array, Array, Array]:
     """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
     nv = body.model.nv
     turning = np.zeros((3, nv))
@@ -111,7 +93,11 @@ def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.in
     wanted = np.zeros((len(conditions), 3 + len(free)))
     wanted[-3:, :3] = np.eye(3)
     motion[following] = inverse.dot(wanted - conditions.dot(motion))
-    return np.asarray(body.A[3:].dot(motion)), motion
+    moved = np.zeros((len(conditions), 3))
+    moved[len(body.J_c) : len(body.J_c) + 3] = body.mass * np.eye(3)
+    shift = np.zeros((nv, 3))
+    shift[following] = inverse.dot(moved)
+    return np.asarray(body.A[3:].dot(motion)), motion, shift
 
 
 def _carries_a_foot(robot: Robot) -> NDArray[np.bool_]:

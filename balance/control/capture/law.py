@@ -13,7 +13,7 @@ from pydantic import Field
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.config.values import NonNegative, Positive
-from balance.control.capture.bounds import stand_in
+from balance.control.capture.bounds import law_bounds
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.planner import Planner
 from balance.control.parts.free_motion import FreeMotion, minimiser
@@ -36,6 +36,41 @@ TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e3, 1e2, 1.0
 SLACK_WEIGHT = 1e6
 
+_WHEELS: dict = {}
+
+
+def flywheel(robot, standing, share):
+    key = (robot.name, robot.q_nominal.tobytes(), tuple(s.name for s in robot.soles), share)
+    if key not in _WHEELS:
+        _WHEELS[key] = Flywheel(robot, standing, share)
+    return _WHEELS[key]
+
+
+class Grounding:
+    def __init__(self, body, rate):
+        self.rate, self.body = rate, body
+        import pinocchio as pin
+        data = body.model.createData()
+        pin.forwardKinematics(body.model, data, body.robot.q_nominal)
+        self.nominal = [data.oMi[j] * X for _, j, X in body._attached]
+        self.nominal = [(X.translation.copy(), X.rotation[:, 2].copy()) for X in self.nominal]
+
+    def drift(self, here, shares):
+        drift = here.drift.copy()
+        k = len(shares)
+        for own, (surface, joint, X), (place, normal), share in zip(self.body.rows.slices, self.body._attached, self.nominal, shares):
+            slack = min(1.0, max(0.0, 1.0 - k * share))
+            if slack == 0.0 or not surface.has_area:
+                continue
+            now = here.data.oMi[joint] * X
+            b = now.rotation.T.dot(normal)
+            height = normal.dot(now.translation - place)
+            gain = slack * self.rate**2
+            drift[own.start + 2] += gain * height
+            drift[own.start + 3] += gain * b[1]
+            drift[own.start + 4] -= gain * b[0]
+        return drift
+
 
 @final
 class CaptureController(TaskLaw):
@@ -47,15 +82,15 @@ class CaptureController(TaskLaw):
         samples: Annotated[int, Field(ge=4, le=32)] = 12
         replan_s: Positive = 0.005
         servo: Positive = 4.7
-        cop_reserve_m: NonNegative = 0.002
+        cop_reserve_m: NonNegative = 0.0
         joint_friction: NonNegative = 0.0
         contact_damping: NonNegative = 40.0
         moment_weight: NonNegative = 100.0
         posture_weight: NonNegative = 1.0
-        moment: NonNegative = 0.1
+        moment: NonNegative = 1.0
+        foot_return: NonNegative = 1.0
         lean_scale: NonNegative = 1.0
         rate_scale: NonNegative = 1.0
-        max_lean_rad: tuple[float, float, float] = (0.8, 0.75, 0.62)
         arm_share: float = 0.5
         joint_floor: float = 0.2
         gauss: bool = True
@@ -79,17 +114,22 @@ class CaptureController(TaskLaw):
                 "lie on one line, so that there is no support polygon in which the centre of "
                 "pressure could move; take another law, or more contacts"
             )
-        self.flywheel = Flywheel(robot, standing, law.max_lean_rad, law.arm_share)
-        regions = stand_in(
-            robot, self.polygon, self.flywheel, self.omega, self.height,
-            law.lean_scale, law.rate_scale, law.moment,
-        )
+        self.flywheel = flywheel(robot, standing, law.arm_share)
+        regions = law_bounds(self, robot, standing)
         stiffness = K_P[:2, :2] / (self.body.mass * self.omega**2)
-        self.planner = Planner(regions, stiffness, law.samples, make_solver(law.qp.solver))
+        following = TURN.dot(self.flywheel.C[:2, :2]) / (self.body.mass * self.height)
+        self.planner = Planner(regions, stiffness, following, law.samples, make_solver(law.qp.solver))
         self.joint_bounds = JointBounds(robot, self.omega)
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._metric = self._posture_metric(standing)
         self._planned_at = -np.inf
+        self.grounding = Grounding(self.body, 0.5 * law.contact_damping * law.foot_return)
+        data = robot.model.createData()
+        import pinocchio as pin
+        pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+        centres = np.array([sole.pose(data).translation[:2] for sole in robot.soles])
+        full = np.linalg.pinv(np.vstack([(centres.T - robot.com()[:2, None]) / self.height, np.ones(len(centres))]))
+        self._shares = full
         self._plan = (np.zeros(2), np.zeros(2))
         self.now = 0.0
 
@@ -108,7 +148,13 @@ class CaptureController(TaskLaw):
         """The equations of motion with the joints' friction, which the torques make up for."""
         bias = here.bias.copy()
         bias[6:] += self.law.joint_friction * here.v[6:]
-        return MotionEquations(here.M, bias, here.J_c, here.drift, self.body.moving)
+        drift = here.drift
+        if self.law.foot_return and self._shares is not None:
+            drift = self.grounding.drift(here, self._shares.dot(np.append(self._plan[0], 1.0)))
+        return MotionEquations(here.M, bias, here.J_c, drift, self.body.moving)
+
+    def conflict(self, q, v):
+        return ""
 
     def attempt(self, q, v, t):
         self.now = t
@@ -129,7 +175,11 @@ class CaptureController(TaskLaw):
         """Torques and wrenches that follow the plan as near as contacts, drives and joints allow."""
         wheel, omega, mass = self.flywheel, self.omega, here.mass
         delta, rates = wheel.state(here, desired)
-        excursion = wheel.B.dot(delta)
+        own = wheel.B[:2].dot(delta)
+        follows = wheel.C[:2, :2]
+        place = (here.com - desired.com)[:2]
+        speed = here.momentum[:2] / mass - desired.com_velocity[:2]
+        excursion = own + follows.dot(place)
         if not 0.0 < self.now - self._planned_at < self.law.replan_s - 1e-9:
             state = self.state(here, desired, excursion)
             plan = self.planner.plan(state, desired.com[:2] / self.height)
@@ -137,14 +187,13 @@ class CaptureController(TaskLaw):
                 return None
             self._plan, self._planned_at = plan, self.now
         cop, moment = self._plan
-        moment_rate = np.append(TURN.T.dot(moment) * self.weight * self.height, 0.0)
+        moment_rate = TURN.T.dot(moment) * self.weight * self.height
         servo = self.law.servo * omega
-        moment_rate[2] = -servo * here.momentum[5]
-        excursion[2] = 0.0
-        share, target = wheel.shares(excursion)
-        target_rate = share.dot(np.append(here.momentum[3:5], 0.0))
-        turn = share.dot(moment_rate)
-        turn += servo**2 * (target - delta) + 2.0 * servo * (target_rate - rates)
+        share, target = wheel.shares(own)
+        acceleration = omega**2 * (place - self.height * (cop + moment))
+        turn = share.dot(moment_rate - follows.dot(acceleration))
+        own_rate = wheel.B[:2].dot(rates)
+        turn += servo**2 * (target - delta) + 2.0 * servo * (share.dot(own_rate) - rates)
         offset = here.com - desired.com
         pressure = mass * omega**2 * (offset[:2] - self.height * cop)
         pressure += mass * desired.com_acceleration[:2]
@@ -166,7 +215,7 @@ class CaptureController(TaskLaw):
         values[2] = VERTICAL_WEIGHT**0.5 * (vertical - drift[2])
         w = self.law.moment_weight**0.5
         rows[3:5] = w * A[3:5]
-        values[3:5] = w * (moment_rate[:2] - drift[3:5])
+        values[3:5] = w * (moment_rate - drift[3:5])
         turning = desired.rotation.T.dot(here.R_WB)
         metric = self._metric
         rows[5 : 5 + n, 3:6] = metric[:, :3].dot(turning)

@@ -34,7 +34,7 @@ HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
 GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
 LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
 END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 1e4, 20.0, 20.0
-SLACK_WEIGHT = 1e3
+SLACK_WEIGHT = 1e5
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,17 @@ def step_matrices(tau: float) -> tuple[Array, Array]:
 class Planner:
     """Solves the program again and again; all but the state and the place of the CoP is constant."""
 
-    def __init__(self, regions: Regions, stiffness: Array, samples: int, solver: CertifiedSolver):
-        """``stiffness`` (2, 2) is K."""
+    def __init__(
+        self,
+        regions: Regions,
+        stiffness: Array,
+        following: Array,
+        samples: int,
+        solver: CertifiedSolver,
+    ) -> None:
+        """``stiffness`` (2, 2) is K, ``following`` (2, 2) is F."""
         self.solver, self.regions, self.samples = solver, regions, samples
+        self._following = following
         self.lengths = sample_lengths(samples)
         self._n = 4 * samples + 2
         own, driven = self._predictions()
@@ -131,11 +139,14 @@ class Planner:
                 of_state.append(np.zeros((len(C), 8)))
                 of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
             for region, first, slack in ((lean, 4, -2), (rate, 6, -1)):
-                C = -region.normals.dot(driven[k][first : first + 2])
+                pick = np.zeros((2, 8))
+                pick[:, first : first + 2] = np.eye(2)
+                pick[:, first - 4 : first - 2] = -self._following
+                C = -region.normals.dot(pick).dot(driven[k])
                 C[:, slack] = 1.0
                 rows.append(C)
                 lower.append(-region.offsets)
-                of_state.append(-region.normals.dot(own[k][first : first + 2]))
+                of_state.append(-region.normals.dot(pick).dot(own[k]))
                 of_centre.append(np.zeros((len(C), 2)))
         slacks = np.zeros((2, self._n))
         slacks[[0, 1], [-2, -1]] = 1.0

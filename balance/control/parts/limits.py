@@ -95,16 +95,19 @@ class JointBounds:
 
     def __init__(self, robot: Robot, omega: float) -> None:
         self._lower, self._upper = joint_ranges(robot)
-        self._speed = robot.rated_speeds
+        self._speed = 1.1 * robot.rated_speeds
         self._rate = 4.0 * omega
         self._speed_rate = 10.0 * omega
 
+    def bounds(self, joints: Array, rates: Array) -> tuple[Array, Array]:
+        k, fast = self._rate, self._speed_rate
+        upper = np.minimum(k * k * (self._upper - joints) - 2 * k * rates, np.maximum(fast * (self._speed - rates), 0.0))
+        lower = np.maximum(k * k * (self._lower - joints) - 2 * k * rates, -np.maximum(fast * (self._speed + rates), 0.0))
+        return np.maximum(upper, -STRONGEST), np.minimum(lower, STRONGEST)
+
     def rows(self, free: FreeMotion, joints: Array, rates: Array) -> tuple[Array, Array]:
         """C and d with C x >= d where the bounds of the joints near them are kept."""
-        k, fast = self._rate, self._speed_rate
-        upper = np.minimum(k * k * (self._upper - joints) - 2 * k * rates, fast * (self._speed - rates))
-        lower = np.maximum(k * k * (self._lower - joints) - 2 * k * rates, -fast * (self._speed + rates))
-        upper, lower = np.maximum(upper, -STRONGEST), np.minimum(lower, STRONGEST)
+        upper, lower = self.bounds(joints, rates)
         near = np.flatnonzero((upper < FAR) | (lower > -FAR))
         Z = np.zeros((len(near), free.n_x))
         Z[:, : free.n_y] = free.Z[6 + near]
