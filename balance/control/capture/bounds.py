@@ -27,16 +27,23 @@ def law_bounds(law: "CaptureController", robot: Robot, standing: BodyView) -> Re
     normals = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     key = (id(wheel), law.law.contacts.friction, law.law.contacts.cop_margin_m)
     if key not in _CACHE:
-        lean, rate, moment = [], [], []
-        for n in normals:
+        lean, rate, sink = [], [], []
+        moment = Torques(law, standing).moments(normals)
+        centre = law.path.at(0.0).com[:2]
+        weak = Torques(law, standing, HELD)
+        edges = [0.9 * weak.cop(n, law.polygon.reach(centre, n) / z) for n in normals]
+        for k, n in enumerate(normals):
             axis = TURN.T @ n
             share = wheel.shares(axis)[0].dot(axis)
-            lean.append(wheel.most(axis) / unit)
+            lean.append(held_lean(law, n, share, wheel.most(axis), [edges[k], edges[k - 2], edges[(k + 2) % SIDES]]) / unit)
+            q = wheel.reach.last(share, lean[-1] * unit)
+            drop = 0.0 if q is None else max(0.0, float(robot.com()[2] - robot.com(q)[2]))
+            sink.append(drop / max(lean[-1] * unit, 1e-3 * unit) ** 2)
             speeds = np.abs(wheel.motion[6:].dot(share))
             rate.append(np.min(1.1 * robot.rated_speeds / np.maximum(speeds, 1e-9)) / unit / omega)
-        moment = Torques(law, standing).moments(normals)
-        _CACHE[key] = (np.array(lean), np.array(rate), np.array(moment))
-    lean, rate, moment = _CACHE[key]
+        _CACHE[key] = (np.array(lean), np.array(rate), np.array(moment), np.array(sink))
+    lean, rate, moment, sink = _CACHE[key]
+    law.sink = np.append(sink, sink[0])
     c = law.law
     return Regions(
         cop_region(law, robot),
@@ -77,6 +84,31 @@ def polygon(normals: Array, radii: Array) -> Region:
     return Region(hull.equations[:, :2].copy(), -hull.equations[:, 2].copy())
 
 
+HELD = 0.8
+
+
+def held_lean(law, n: Array, share: Array, most: float, edges: list[Array]) -> float:
+    """The part of a lean that torques hold with the CoP at ``edges``."""
+    wheel, zero = law.flywheel, np.zeros(law.robot.model.nv)
+
+    def holds(t: float) -> bool:
+        q = wheel.reach.last(share, t)
+        if q is None:
+            return False
+        held = Torques(law, law.body.at(q, zero), share=HELD)
+        return all(
+            held.most(np.zeros(4), {0: p[0], 1: p[1], 2: 0.0, 3: 0.0}) > -np.inf for p in edges
+        )
+
+    if most <= 0.0 or holds(most):
+        return most
+    low, high = 0.0, most
+    for _ in range(4):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
 class Torques:
     """Linear programmes over CoP p, moment u (2,) each in units of z, and contact wrenches.
 
@@ -84,16 +116,22 @@ class Torques:
     posture: M a + g = S^T tau + J^T w with torques within limits, wrenches in cones.
     """
 
-    def __init__(self, law, standing: BodyView) -> None:
+    def __init__(self, law, standing: BodyView, share: float = 1.0) -> None:
         wheel, mass, z = law.flywheel, law.body.mass, law.height
+        limit = share
         self.law = law
         share = np.zeros((len(wheel.B.T), 2))
-        shift, spin = wheel.shift[:, :2] / mass, wheel.C[:2, :2] / mass
+        from balance.control.capture.flywheel import momentum_map
+        from balance.control.parts.support import supporting_joints
+
+        B, motion, shift = momentum_map(standing, supporting_joints(law.robot), wheel.free)
+        C = standing.A[3:].dot(shift)
+        shift, spin = shift[:, :2] / mass, C[:2, :2] / mass
         both = np.array([wheel._up, wheel._down]).mean(axis=0)
-        weighted = wheel.B * both**2
-        share = np.linalg.solve(weighted.dot(wheel.B.T), weighted).T[:, :2]
+        weighted = B * both**2
+        share = np.linalg.solve(weighted.dot(B.T), weighted).T[:, :2]
         k = mass * law.omega**2 * z
-        lean = wheel.motion.dot(share)
+        lean = motion.dot(share)
         of_force = shift - lean.dot(spin)
         of_p = -k * of_force
         of_u = of_p + lean.dot(TURN.T) * law.weight * z
@@ -102,7 +140,7 @@ class Torques:
         self._eq = np.column_stack([M[:6].dot(a), -J[:, :6].T])
         self._eq_to = -bias[:6]
         tau = np.column_stack([M[6:].dot(a), -J[:, 6:].T])
-        lim = law.limits.torques
+        lim = limit * law.limits.torques
         cones = np.column_stack([np.zeros((len(law.limits.lower), 4)), -law.limits.cones])
         rows = np.concatenate([tau, -tau, cones])
         upper = np.concatenate([lim - bias[6:], lim + bias[6:], -law.limits.lower])

@@ -41,7 +41,7 @@ class Flywheel:
         nv = robot.model.nv
         bearing = supporting_joints(robot)
         self.free = np.setdiff1d(np.arange(nv - 6), bearing)
-        self.B, self.motion, self.shift = _momentum_map(standing, bearing, self.free)
+        self.B, self.motion, self.shift = momentum_map(standing, bearing, self.free)
         self.C = standing.A[3:].dot(self.shift)
         """Angular momentum per velocity of the CoM, base and free joints held (3, 3), kg m."""
         self.inertia = np.abs(np.diag(standing.R_WB.T.dot(self.B[:, :3])))
@@ -80,7 +80,7 @@ class Flywheel:
         return self.reach.along(moved, farthest)
 
 
-def _momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+def momentum_map(body: BodyView, bearing: NDArray[np.intp], free: NDArray[np.intp]) -> tuple[Array, Array, Array]:
     """B at the state of ``body``, from the conditions on contacts, CoM and base as linear rows."""
     nv = body.model.nv
     turning = np.zeros((3, nv))

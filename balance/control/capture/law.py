@@ -37,6 +37,7 @@ COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e3, 1e2, 1.0
 SLACK_WEIGHT = 1e6
 
 _WHEELS: dict = {}
+_ANGLES = np.linspace(0.0, 2 * np.pi, 9)
 
 
 def flywheel(robot, standing, share):
@@ -84,8 +85,8 @@ class CaptureController(TaskLaw):
         servo: Positive = 4.7
         cop_reserve_m: NonNegative = 0.0
         joint_friction: NonNegative = 0.0
-        contact_damping: NonNegative = 40.0
-        moment_weight: NonNegative = 100.0
+        contact_damping: NonNegative = 100.0
+        moment_weight: NonNegative = 5.0
         posture_weight: NonNegative = 1.0
         moment: NonNegative = 1.0
         foot_return: NonNegative = 1.0
@@ -94,6 +95,8 @@ class CaptureController(TaskLaw):
         arm_share: float = 0.5
         joint_floor: float = 0.2
         gauss: bool = True
+        crouch: float = 1.0
+        vertical_weight: float = 100.0
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
@@ -115,13 +118,13 @@ class CaptureController(TaskLaw):
                 "pressure could move; take another law, or more contacts"
             )
         self.flywheel = flywheel(robot, standing, law.arm_share)
+        self.joint_bounds = JointBounds(robot, self.omega)
+        self._force_weight = law.qp.regularisation**2 * self.force_metric
+        self._metric = self._posture_metric(standing)
         regions = law_bounds(self, robot, standing)
         stiffness = K_P[:2, :2] / (self.body.mass * self.omega**2)
         following = TURN.dot(self.flywheel.C[:2, :2]) / (self.body.mass * self.height)
         self.planner = Planner(regions, stiffness, following, law.samples, make_solver(law.qp.solver))
-        self.joint_bounds = JointBounds(robot, self.omega)
-        self._force_weight = law.qp.regularisation**2 * self.force_metric
-        self._metric = self._posture_metric(standing)
         self._planned_at = -np.inf
         self.grounding = Grounding(self.body, 0.5 * law.contact_damping * law.foot_return)
         data = robot.model.createData()
@@ -197,7 +200,10 @@ class CaptureController(TaskLaw):
         offset = here.com - desired.com
         pressure = mass * omega**2 * (offset[:2] - self.height * cop)
         pressure += mass * desired.com_acceleration[:2]
-        vertical = -self.stiffness[2, 2] * offset[2]
+        to = TURN.dot(own)
+        angle = np.arctan2(to[1], to[0]) % (2 * np.pi)
+        sink = float(np.interp(angle, _ANGLES, self.sink)) * float(own.dot(own))
+        vertical = -self.stiffness[2, 2] * (offset[2] + self.law.crouch * sink)
         vertical += mass * desired.com_acceleration[2]
         vertical -= self._vertical_damping * (here.momentum[2] / mass - desired.com_velocity[2])
         return self._follow(here, desired, pressure, vertical, moment_rate, turn)
@@ -211,8 +217,8 @@ class CaptureController(TaskLaw):
         lever = TURN / self.height
         rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(A[3:5]))
         values[:2] = COP_WEIGHT**0.5 * (pressure - drift[:2] - lever.dot(drift[3:5]))
-        rows[2] = VERTICAL_WEIGHT**0.5 * A[2]
-        values[2] = VERTICAL_WEIGHT**0.5 * (vertical - drift[2])
+        rows[2] = self.law.vertical_weight**0.5 * A[2]
+        values[2] = self.law.vertical_weight**0.5 * (vertical - drift[2])
         w = self.law.moment_weight**0.5
         rows[3:5] = w * A[3:5]
         values[3:5] = w * (moment_rate - drift[3:5])

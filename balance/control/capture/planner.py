@@ -108,7 +108,8 @@ class Planner:
         pull = (vectors * np.maximum(values, 0.0)).dot(vectors.T)
         zeta = np.kron(np.ones(4), np.eye(2))
         of_state = zeta.T.dot(pull).dot(zeta)
-        of_state += np.diag(np.repeat([0.0, 0.0, LEAN_WEIGHT, RATE_WEIGHT], 2))
+        leaning = np.maximum(np.diag(pull), 3.0) / 3.0
+        of_state += np.diag(np.concatenate([np.zeros(4), LEAN_WEIGHT * leaning, RATE_WEIGHT * leaning]))
         at_end = END_ZETA_WEIGHT * zeta.T.dot(zeta)
         at_end += np.diag(np.repeat([0.0, 0.0, END_LEAN_WEIGHT, END_RATE_WEIGHT], 2))
         H, gradient = np.zeros((self._n, self._n)), np.zeros((self._n, 8))
@@ -116,7 +117,7 @@ class Planner:
             weight = tau * of_state + (at_end if k == self.samples - 1 else 0.0)
             H += driven[k].T.dot(weight).dot(driven[k])
             gradient += driven[k].T.dot(weight).dot(own[k])
-            own_cost = tau * np.repeat([1.0, MOMENT_WEIGHT], 2)
+            own_cost = tau * np.append(np.ones(2), MOMENT_WEIGHT * leaning)
             H[np.arange(4 * k, 4 * k + 4), np.arange(4 * k, 4 * k + 4)] += own_cost
         H[[-2, -1], [-2, -1]] += SLACK_WEIGHT
         self._H, self._gradient = 0.5 * (H + H.T), -gradient

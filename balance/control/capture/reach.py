@@ -23,7 +23,7 @@ from balance.robots.shapes.proximity import Proximity
 Array = NDArray[np.float64]
 
 STEP_RAD = 0.08  # of the fastest coordinate
-FARTHEST_RAD = 1.2  # no base leans further
+FARTHEST_RAD = 0.8  # no base leans further
 LIGHT = 0.15  # of the robot's mass
 TOUCH_M = 1e-3  # of overlap beyond that of the nominal posture
 
@@ -52,10 +52,8 @@ class Reach:
     def posture(self, delta: Array, near: Array) -> Array | None:
         """A posture near another one with base rotation and free joints ``delta`` (3 + n,)."""
         q = near.copy()
-        q[7 + self.free] = self.robot.q_nominal[7 + self.free] + delta[3:]
-        beyond = np.maximum(q[7:] - self.upper, self.lower - q[7:])[self.free]
-        if len(beyond) and beyond.max() > 1e-9:
-            return None
+        wanted = self.robot.q_nominal[7 + self.free] + delta[3:]
+        q[7 + self.free] = np.clip(wanted, self.lower[self.free], self.upper[self.free])
         if not delta[:3].any():
             return q
         try:
@@ -70,6 +68,16 @@ class Reach:
             )
         except RobotError:
             return None
+
+    def last(self, direction: Array, t: float) -> Array | None:
+        """The posture at delta = t * ``direction``, from the nominal one in small steps."""
+        q: Array | None = self.robot.q_nominal
+        n = max(1, int(np.ceil(t * np.abs(direction).max() / STEP_RAD)))
+        for k in range(1, n + 1):
+            q = self.posture(t * k / n * direction, q)
+            if q is None:
+                return None
+        return q
 
     def along(self, direction: Array, farthest: float) -> float:
         """Largest t with a free posture at every step up to delta = t * ``direction`` (3 + n,)."""
