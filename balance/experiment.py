@@ -87,6 +87,8 @@ class Experiment:
             config = with_controller(config, controller)
             make_law = partial(frame_controller, controller)
         check_loaded(config)
+        if config.phases:
+            raise ConfigError("phases are found (plan_phases), but cannot be run yet; remove them")
         check_time_to_judge(config)
         if until is not None:
             config = config.model_copy(update={"duration_s": longest_run_s(config, until)})

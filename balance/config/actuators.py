@@ -21,7 +21,9 @@ class SpeedTorqueConfig(Strict):
     """
 
     full_until: NonNegative = 1.0
+    """Speed up to which the torque is full, over the rated speed [-]."""
     none_from: Positive = 1.2
+    """Speed from which there is none, over the rated speed [-]."""
 
     @model_validator(mode="after")
     def _ordered(self) -> SpeedTorqueConfig:
@@ -48,18 +50,21 @@ SpeedTorque = Annotated[SpeedTorqueConfig | Literal["none"], BeforeValidator(_no
 class ActuatorsConfig(Strict):
     """How torques differ from what the law commands; all but ``speed_torque`` is off by default.
 
-    ``lag_s`` is the time constant of a first-order lag, ``coulomb_Nm`` dry friction,
-    ``rotor_inertia`` reflected inertia in kg m^2, ``resolution_Nm`` the step of the command, and
-    ``dropped_share`` the probability that the command of a control period does not arrive, so that
-    the one before stays.  Torque limits and viscous friction belong to ``plant``.
+    Torque limits and viscous friction belong to ``plant``.
     """
 
     lag_s: NonNegative = 0.0
+    """Time constant of a first-order lag of the torque."""
     speed_torque: SpeedTorque = SpeedTorqueConfig()
+    """How the largest torque falls with the joint's speed; `none`: full torque at any speed."""
     coulomb_Nm: PerJoint = 0.0
+    """Dry friction: one number, or one for each joint that is named."""
     rotor_inertia: PerJoint = 0.0
+    """Reflected inertia of the rotors [kg m^2]: one number, or one for each joint that is named."""
     resolution_Nm: NonNegative = 0.0
+    """Step in which torques can be commanded."""
     dropped_share: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Probability that a command is lost, so that the one before stays [-]."""
 
     @property
     def exact_at_low_speed(self) -> bool:

@@ -19,20 +19,30 @@ class ListAxisConfig(Strict):
     """Given values of one key."""
 
     type: Literal["list"]
+    """`list`."""
     key: Key
+    """Dotted key of the experiment."""
     values: Annotated[tuple[Any, ...], Field(min_length=1)]
+    """Its values."""
 
 
 class RangeAxisConfig(Strict):
-    """Numbers from ``start`` to ``stop``, both included: by ``step``, or ``count`` of them."""
+    """Numbers from ``start`` to ``stop``, both included."""
 
     type: Literal["range"]
+    """`range`."""
     key: Key
+    """Dotted key of the experiment."""
     start: int | float
+    """The first number [as the key]."""
     stop: int | float
+    """The last one [as the key]."""
     step: int | float | None = None
+    """Distance of two numbers; give this or `count` [as the key]."""
     count: Count | None = None
+    """How many numbers; give this or `step`. Example: 5."""
     scale: Literal["linear", "log"] = "linear"
+    """Whether they are evenly spread on a linear or a logarithmic scale."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> RangeAxisConfig:
@@ -66,23 +76,32 @@ class CasesAxisConfig(Strict):
     """Named sets of overrides: for each name, dotted keys and their values."""
 
     type: Literal["cases"]
+    """`cases`."""
     name: Annotated[str, Field(min_length=1)]
+    """Name of the axis: a column of the table."""
     cases: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
+    """For each case, dotted keys of the experiment and their values. Example: {firm:
+    {plant.friction: 0.8}, icy: {plant.friction: 0.2}}."""
 
 
 class LawsAxisConfig(Strict):
     """Every control law that this version knows."""
 
     type: Literal["laws"]
+    """`laws`."""
 
 
 class UniformConfig(Strict):
     """Evenly between ``low`` and ``high``, on a logarithmic scale if asked."""
 
     type: Literal["uniform"]
+    """`uniform`."""
     low: float
+    """The smallest value [as the key]. Example: 0.3."""
     high: float
+    """The largest one [as the key]. Example: 1.0."""
     log: bool = False
+    """Evenly on a logarithmic scale."""
 
     @model_validator(mode="after")
     def _in_order(self) -> UniformConfig:
@@ -97,28 +116,39 @@ class NormalConfig(Strict):
     """Gaussian, cut off at three standard deviations."""
 
     type: Literal["normal"]
+    """`normal`."""
     mean: float
+    """Its mean [as the key]. Example: 1.0."""
     std: Positive
+    """Its standard deviation [as the key]. Example: 0.05."""
 
 
 class ChoiceConfig(Strict):
     """One of some values, each as likely as the others."""
 
     type: Literal["choice"]
+    """`choice`."""
     values: Annotated[tuple[Any, ...], Field(min_length=1)]
+    """The values. Example: [hard, soft]."""
 
 
 Distribution = Annotated[UniformConfig | NormalConfig | ChoiceConfig, Field(discriminator="type")]
 
 
 class SampleAxisConfig(Strict):
-    """``count`` points drawn from the distributions of several keys at once."""
+    """Points drawn from the distributions of several keys at once."""
 
     type: Literal["sample"]
+    """`sample`."""
     method: Literal["random", "latin_hypercube", "sobol"]
+    """How they are drawn. Example: sobol."""
     count: Count
+    """How many points; a power of two for sobol. Example: 64."""
     seed: Annotated[int, Field(ge=0)]
+    """Decides which. Example: 1."""
     over: Annotated[dict[str, Distribution], Field(min_length=1)]
+    """The distribution of each dotted key. Example: {plant.friction: {type: uniform, low: 0.3,
+    high: 1.0}}."""
 
     @model_validator(mode="after")
     def _balanced(self) -> SampleAxisConfig:
@@ -135,14 +165,19 @@ class ZipAxisConfig(Strict):
     """Axes of equal length that advance together."""
 
     type: Literal["zip"]
+    """`zip`."""
     axes: Annotated[tuple[Axis, ...], Field(min_length=2)]
+    """The axes. Example: [{type: list, key: seed, values: [0, 1]}, {type: list, key:
+    plant.friction, values: [0.5, 0.8]}]."""
 
 
 class GridAxisConfig(Strict):
     """Every combination of some axes, for use inside of a zip."""
 
     type: Literal["grid"]
+    """`grid`."""
     axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
+    """The axes. Example: [{type: list, key: seed, values: [0, 1]}]."""
 
 
 Axis = Annotated[

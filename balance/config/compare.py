@@ -23,11 +23,14 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w ,.()+=-]*$", max_length=40)]
 
 
 class ComparedLawConfig(Strict):
-    """A law, what to call it, and dotted keys of its ``controller`` section to set."""
+    """A law of a comparison."""
 
     law: str
+    """Name of the law, or FILE.py:NAME for your own."""
     name: Name | None = None
+    """What to call it in table and figure; the law's name if not given. Example: stiff."""
     set: dict[str, Any] = Field(default_factory=dict)
+    """Dotted keys of its `controller` section."""
 
     @property
     def label(self) -> str:
@@ -47,19 +50,18 @@ class LimitsConfig(SearchConfig):
     """
 
     directions: DirectionsConfig = DirectionsConfig(count=4)
+    """Directions in which the limit is searched."""
 
 
 class CompareConfig(StudyConfig):
-    """Each of the ``laws``, all known ones by default, on one experiment.
-
-    ``laws`` lists names, or mappings with ``law``, ``name`` and ``set``.  With ``limits: null``
-    recovery limits are left out.
-    """
+    """Laws on the same experiment."""
 
     command = "compare"
 
     laws: tuple[Annotated[ComparedLawConfig, BeforeValidator(_named)], ...] = ()
+    """Names of laws, or mappings with `law`, `name` and `set`; all known laws if empty."""
     limits: LimitsConfig | None = LimitsConfig()
+    """How the largest recovered push of each law is searched; `null` leaves it out."""
 
     @field_validator("laws")
     @classmethod

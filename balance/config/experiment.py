@@ -18,6 +18,7 @@ from balance.config.ground import GroundConfig
 from balance.config.laws import LawConfig
 from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
+from balance.config.phases import ObjectConfig, PhaseConfig, contradictions
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.ranges import draw_ranges
@@ -37,44 +38,67 @@ MANY_EXPERIMENTS = (
 
 
 class ReferenceConfig(Strict):
-    """Published figures to print beside ours; keys are those of ``summary.json``."""
+    """Published figures to print beside ours."""
 
     name: str
+    """Where they are from."""
     values: dict[str, float]
+    """The figures, by their keys in summary.json, in SI units [SI]. Example: {peak_com_error_m:
+    0.045}."""
 
 
 class ExperimentConfig(Strict):
-    """One experiment: a robot, a plant, a controller and pushes.
-
-    Once the posture is lost the law goes on, the joints hold their posture, or they are limp, as
-    ``after_fall`` says, for ``stop_after_fall_s``; if that does not say, a run goes on until the
-    robot lies still, for at most 4 s, and a run of a study is over at once.
-    ``quantities`` names figures of the user's own, as :mod:`balance.config.quantity` says.
-    ``code`` says which code of the user's own takes part, with the hash of each file; it is filled
-    in when the experiment is read, and refuses other files when it is repeated.
-    """
+    """One experiment: a robot, a plant, a controller and pushes."""
 
     robot: str
+    """Name of a robot, or the path of its YAML file."""
     duration_s: Positive
+    """How long the run lasts."""
     control_period_s: Annotated[float, Field(gt=0, le=0.1)] = 0.001
+    """Time between two steps of the law; a whole multiple of `plant.step_s`."""
     seed: Annotated[int, Field(ge=0)] = 0
+    """Decides all that is random: noise, and numbers drawn from ranges."""
     after_fall: Literal["law", "hold", "limp"] = "hold"
+    """What the joints do once the posture is lost: the law goes on, they hold, or they are limp."""
     stop_after_fall_s: NonNegative | None = None
+    """How long a run goes on after a fall; not given: until the robot lies still, at most 4 s,
+    and in a study not at all. Example: 0.5."""
     stance: StanceConfig | None = None
+    """Which surfaces bear load; the soles of the robot if not given."""
+    objects: dict[str, ObjectConfig] = Field(default_factory=dict)
+    """What the robot stands or leans on beside the floor, by names of your choice."""
+    phases: tuple[PhaseConfig, ...] = ()
+    """Stances in sequence, in place of the one `stance`."""
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
+    """The simulated robot and ground."""
     controller: SerializeAsAny[LawConfig]
+    """The law and its keys."""
     pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
+    """The pushes, in any order."""
     state: State = True
+    """What the law is told of the base: its `true` state, or the one `estimated` from sensors."""
     sensors: SensorsConfig | None = None
+    """Noise and delay of what the law is told; perfect if not given."""
     estimator: EstimatorConfig | None = None
+    """Assumptions of the estimate, for `state: estimated`."""
     actuators: Actuators = ActuatorsConfig()
+    """How torques differ from the command."""
     mismatch: MismatchConfig | None = None
+    """How the simulated robot differs from the law's model."""
     ground: GroundConfig | None = None
+    """Tilted, uneven or moving ground, of which the law does not know."""
     faults: tuple[Fault, ...] = ()
+    """What breaks during the run."""
     quantities: tuple[str, ...] = ()
+    """Figures of your own in the summary, each as FILE.py:NAME. Example:
+    ['my_quantities.py:sway']."""
     reference: ReferenceConfig | None = None
+    """Published figures to print beside ours."""
     provenance: dict[str, str] | None = None
+    """Versions and date; written with a result, and not read. Example: {balance: 0.2.0}."""
     code: dict[str, str] | None = None
+    """Files of your own code that take part, each with its hash; written with a result, and checked
+    when it is repeated. Example: {'my_laws.py:JointPD': 9f86d081884c7d65}."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentConfig:
@@ -103,6 +127,9 @@ class ExperimentConfig(Strict):
                     f"pushes.{index} lasts from {push.time_s} to {end:g} s, outside the run, "
                     f"which ends at duration_s = {self.duration_s} s"
                 )
+        yield from contradictions(self.phases, self.objects)
+        if self.phases and self.stance is not None:
+            yield "stance and phases both say what bears; the first phase is the stance"
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:

@@ -20,35 +20,45 @@ from balance.config.values import (
 
 
 class BuildConfig(Strict):
-    """Mass and CoM height of a robot."""
+    """The build of a robot for which gains are meant."""
 
     mass_kg: Positive
+    """Its mass."""
     com_height_m: Positive
+    """Height of its CoM."""
 
 
 class OscillatorConfig(Strict):
-    """A natural frequency (undamped, Hz) and a damping ratio, one for all axes or one for each."""
+    """How something shall return: one value for all axes, or one for each."""
 
     frequency_hz: Positive | PositiveVector3
+    """Undamped natural frequency. Example: 0.7."""
     damping_ratio: Positive | PositiveVector3
+    """Damping ratio; 1 is critical [-]. Example: 1.0."""
 
 
 class GainsConfig(Strict):
-    """Gains of the momentum law: K_P N/m, K_D 1/s, K_R N m, D 1/s (Garofalo2015, Table 1).
+    """Gains of the momentum law, Garofalo2015, Table 1.
 
     In place of K_P and K_D, ``com`` says in physical terms how the CoM shall return; in place of
-    K_R and D, ``rotation`` says it of the base.  They are converted with the robot's mass and its
-    locked inertia.  With ``designed_for`` the gains are meant for a robot of that build and are
-    scaled to the actual one by mass and size.
+    K_R and D, ``rotation`` says it of the base. They are converted with the robot's mass and its
+    locked inertia.
     """
 
     K_P: Gain | None = None
+    """Stiffness of the CoM [N/m]: one number, three, or a 3 x 3 matrix."""
     K_D: Gain | None = None
+    """Damping of the linear momentum [1/s]."""
     com: OscillatorConfig | None = None
+    """How the CoM returns, in place of K_P and K_D."""
     K_R: Gain | None = None
+    """Stiffness of the base's rotation [N m]."""
     D: Gain | None = None
+    """Damping of the angular momentum [1/s]."""
     rotation: OscillatorConfig | None = None
+    """How the base turns back, in place of K_R and D."""
     designed_for: BuildConfig | None = None
+    """The build that the gains are meant for: they are scaled from it by mass and size."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -85,17 +95,19 @@ LEAST_SHARE = 10.0 / (77.5 * GRAVITY)
 
 
 class ContactAssumptionsConfig(Strict):
-    """What a law believes of every contact: Coulomb friction, margins and force limits.
-
-    Every contact bears at least ``min_normal_force``, a share of the robot's weight, or
-    ``min_normal_force_N`` newtons if that is given.
-    """
+    """What a law believes of every contact: friction, margins and force limits."""
 
     friction: Positive = 0.6
+    """Coulomb friction coefficient that the law counts on [-]."""
     cop_margin_m: NonNegative = 0.005
+    """Distance that the centre of pressure keeps from the edge of a sole."""
     min_normal_force: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Least normal force of each contact as a share of the robot's weight, 0.013 if neither is
+    given [-]. Example: 0.02."""
     min_normal_force_N: NonNegative | None = None
+    """Least normal force of each contact, in place of the share."""
     max_normal_force_N: Positive | None = None
+    """Largest normal force of each contact; no bound if not given. Example: 900."""
 
     @model_validator(mode="after")
     def _one_least_force(self) -> Self:
@@ -116,40 +128,52 @@ class ContactAssumptionsConfig(Strict):
 
 
 class WrenchQPConfig(Strict):
-    """Weights of the contact-wrench QP (squared N, squared N m) and its solver."""
+    """The quadratic program that shares a wrench among the contacts."""
 
     solver: str = "daqp"
+    """daqp, quadprog, or proxqp (extra `solvers`)."""
     linear_weight: Positive = 1.0
+    """Weight of the squared force error [1/N^2]."""
     angular_weight: Positive = 10.0
+    """Weight of the squared moment error [1/(N m)^2]."""
     regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-6
+    """Weight of an even share, each contact by what it can bear [-]."""
 
 
 class ImpedanceConfig(Strict):
     """Joint impedance of the joints that the law leaves free, per unit of joint inertia."""
 
     frequency_hz: Positive
+    """Undamped natural frequency."""
     damping_ratio: Positive
+    """Damping ratio; 1 is critical [-]."""
 
 
 class SetpointConfig(Strict):
-    """A smooth move, over ``duration_s``, to offsets from the nominal CoM and base orientation."""
+    """A smooth move to offsets from the nominal CoM and base orientation."""
 
     time_s: NonNegative
+    """When it begins. Example: 1.0."""
     duration_s: Positive
+    """How long it takes. Example: 2.0."""
     com_m: Vector3 = (0.0, 0.0, 0.0)
+    """Offset of the CoM at its end, in world axes. Example: [0.0, 0.03, 0.0]."""
     base_rpy_rad: Vector3 = (0.0, 0.0, 0.0)
+    """Roll, pitch and yaw of the base at its end. Example: [0.0, 0.1, 0.0]."""
 
 
 class GainChangeConfig(Strict):
-    """Other gains from ``time_s`` on, taken over within ``blend_s`` without a jump in torque.
-
-    In place of ``gains``, ``set`` gives dotted keys of the law, for laws with gains of their own.
-    """
+    """Other gains from a time on, taken over without a jump in torque."""
 
     time_s: NonNegative
+    """When the change begins. Example: 3.0."""
     blend_s: Positive = 0.25
+    """How long it takes."""
     gains: GainsConfig | None = None
+    """The new gains."""
     set: dict[str, Any] = Field(default_factory=dict)
+    """Dotted keys of the law in place of `gains`, for laws with gains of their own. Example:
+    {bearing.frequency_hz: 0.9}."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -159,15 +183,16 @@ class GainChangeConfig(Strict):
 
 
 class LawConfig(Strict):
-    """What every law is given, a user's own as well; a law adds its own keys in ``Config``.
-
-    ``law`` is its name in the registry.
-    """
+    """What every law is given, a user's own as well; a law adds its own keys in ``Config``."""
 
     law: str
+    """Name of the law, or FILE.py:NAME for your own."""
     contacts: ContactAssumptionsConfig = ContactAssumptionsConfig()
+    """What the law believes of every contact."""
     setpoints: tuple[SetpointConfig, ...] = ()
+    """Moves of the setpoint, one after the other."""
     gain_changes: tuple[GainChangeConfig, ...] = ()
+    """Changes of the law's gains, one after the other."""
 
     @field_validator("setpoints")
     @classmethod
@@ -206,22 +231,22 @@ class LawConfig(Strict):
 
 
 class BalancingLawConfig(LawConfig):
-    """What our own laws share: one set of gains defines the same target for all of them.
-
-    ``contact_damping`` is the rate, 1/s, at which a contact that slips shall come to rest.
-    """
+    """What our own laws share: one set of gains defines the same target for all of them."""
 
     gains: GainsConfig = DEFAULT_GAINS
+    """How CoM and base return to their setpoints; by default at a rate that suits the robot's
+    height."""
     qp: WrenchQPConfig = WrenchQPConfig()
+    """The quadratic program that shares a wrench among the contacts."""
     impedance: ImpedanceConfig | None = None
+    """Impedance of the joints that the law leaves free; the robot's own if not given."""
     contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
+    """Rate at which a contact that slips shall come to rest [1/s]; 0 switches it off."""
 
 
 class WrenchLawConfig(BalancingLawConfig):
-    """A law that asks for a wrench at the CoM and shares it among the contacts.
-
-    ``contact_return`` is the stiffness that brings a contact back which slipped while it bore
-    little, as a share of that of critical damping: with 0 it stays where it came to rest.
-    """
+    """A law that asks for a wrench at the CoM and shares it among the contacts."""
 
     contact_return: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Stiffness that brings a contact back which slipped, as a share of that of critical damping
+    [-]; with 0 it stays where it came to rest."""

@@ -30,47 +30,50 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class JointVelocityConfig(Strict):
-    """Joint velocities: ``measured`` with white noise (rad/s), or ``differentiated`` from encoders.
-
-    ``cutoff_hz`` is the corner frequency of a first-order low-pass filter behind either.
-    """
+    """How joint velocities are measured."""
 
     source: Literal["measured", "differentiated"] = "measured"
+    """`measured` with white noise, or `differentiated` from the encoders."""
     noise_rad_s: NonNegative = 0.0
+    """Standard deviation of a measured sample."""
     cutoff_hz: Positive | None = None
+    """Corner frequency of a first-order low-pass filter behind either source."""
 
 
 class ImuConfig(Strict):
-    """Gyroscope and accelerometer on ``body``, by default the base.
-
-    ``gyro_noise`` rad/s/sqrt(Hz) and ``accel_noise`` m/s^2/sqrt(Hz) are densities of white noise;
-    ``gyro_bias`` rad/s and ``accel_bias`` m/s^2 are the standard deviations from which constant
-    offsets are drawn, one for each axis.
-    """
+    """Gyroscope and accelerometer."""
 
     body: str | None = None
+    """The body that carries it; the base if not given. Example: torso."""
     gyro_noise: NonNegative = 0.0
+    """Density of the gyroscope's white noise [rad/s/sqrt(Hz)]."""
     gyro_bias: NonNegative = 0.0
+    """Standard deviation from which its constant offset is drawn, for each axis [rad/s]."""
     accel_noise: NonNegative = 0.0
+    """Density of the accelerometer's white noise [m/s^2/sqrt(Hz)]."""
     accel_bias: NonNegative = 0.0
+    """Standard deviation from which its constant offset is drawn, for each axis [m/s^2]."""
 
 
 class SensorsConfig(Strict):
-    """What the control law is told of the robot; all zero is perfect knowledge.
-
-    Standard deviations of one sample: ``encoder_noise_rad``, ``force_noise_N`` and
-    ``moment_noise_Nm`` (each component of each sole's wrench).  Readings are ``delay_s`` old,
-    which need not be a whole number of control periods.  ``preset`` fills in what is not given.
-    """
+    """What the control law is told of the robot; all zero is perfect knowledge."""
 
     preset: Literal["default"] | None = None
+    """`default`: noise of good industrial parts, in place of all that is not given."""
     encoder_noise_rad: NonNegative = 0.0
+    """Standard deviation of a sample of a joint's angle."""
     encoder_resolution_rad: NonNegative = 0.0
+    """Step of the encoders."""
     velocity: JointVelocityConfig = JointVelocityConfig()
+    """How joint velocities are measured."""
     imu: ImuConfig = ImuConfig()
+    """Gyroscope and accelerometer, which the estimate of the base needs."""
     force_noise_N: NonNegative = 0.0
+    """Standard deviation of each force of a sole's wrench."""
     moment_noise_Nm: NonNegative = 0.0
+    """Standard deviation of each moment of a sole's wrench."""
     delay_s: NonNegative = 0.0
+    """Age of all readings; it need not be a whole number of control periods."""
 
     @model_validator(mode="before")
     @classmethod
@@ -82,18 +85,18 @@ class SensorsConfig(Strict):
 
 
 class EstimatorConfig(Strict):
-    """Assumptions of the base estimator.
-
-    A loaded foot wanders by ``foot_drift_m`` and ``foot_drift_rad`` in a second, one in the air or
-    on its edge by a metre and a radian.  ``kinematics_m`` and ``kinematics_rad`` are errors of the
-    leg kinematics beside the encoders', and the initial tilt is known to ``tilt_rad``.
-    """
+    """Assumptions of the base estimator."""
 
     foot_drift_m: Positive = 1e-3
+    """How far a loaded foot wanders in a second; one in the air or on its edge: a metre."""
     foot_drift_rad: Positive = 1e-3
+    """How far a loaded foot turns in a second; one in the air or on its edge: a radian."""
     kinematics_m: Positive = 1e-4
+    """Error of the leg kinematics beside that of the encoders, in place."""
     kinematics_rad: Positive = 3e-4
+    """Error of the leg kinematics beside that of the encoders, in orientation."""
     tilt_rad: Positive = 5e-3
+    """Accuracy to which the tilt is known at the beginning."""
 
 
 def _state(value: Any) -> Any:

@@ -11,24 +11,30 @@ from balance.config.values import Direction, Vector3
 
 
 class PlaneConfig(Strict):
-    """A plane through ``point_m`` with its outward ``normal``, world axes."""
+    """A plane that a surface of the robot touches."""
 
     point_m: Vector3
+    """A point of the plane, in world axes."""
     normal: Direction = (0.0, 0.0, 1.0)
+    """Its outward normal, in world axes [-]."""
 
 
 class StanceConfig(Strict):
-    """Which surfaces of the robot bear load; ``posture`` is where the search for one starts.
-
-    ``moved_m`` shifts feet on level ground from where the nominal posture has them, x and y.
-    """
+    """Which surfaces of the robot bear load, and on what."""
 
     contacts: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Names of the surfaces that bear load; those of the robot's file."""
     planes: dict[str, PlaneConfig] = Field(default_factory=dict)
+    """The plane that a surface touches, if it is not the ground."""
     moved_m: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """Shift (x, y) of feet on level ground from where the nominal posture has them. Example:
+    {left sole: [0.05, 0.02]}."""
     posture: dict[str, float] = Field(default_factory=dict)
+    """Angles from which the search for the posture starts, by joint [rad]."""
     held: tuple[str, ...] = ()
+    """Joints that keep their angle in that search."""
     com_offset_m: tuple[float, float] = (0.0, 0.0)
+    """Shift (x, y) of the CoM from the middle of the contacts."""
 
     @model_validator(mode="after")
     def _consistent(self) -> StanceConfig:

@@ -29,54 +29,58 @@ Criterion = Literal["recovered", "flat", "upright"]
 
 
 class RecordingsConfig(Strict):
-    """Cells whose full recording is kept: by number, or by outcome."""
+    """Cells whose full recording is kept."""
 
     cells: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """By their numbers. Example: [0, 7]."""
     outcomes: tuple[Literal["recovered", "upright", "fell", "aborted"], ...] = ()
+    """By their outcomes. Example: [fell]."""
 
 
 class StudyConfig(Strict):
-    """What sweeps and envelopes have in common.
-
-    A run that takes longer than ``timeout_s`` of real time counts as failed.
-    """
+    """What all studies have in common."""
 
     command: ClassVar[str]
     """What runs it."""
 
     description: str = ""
+    """What it is about."""
     experiment: dict[str, Any]
+    """Name or path of an experiment, or one itself; `set` puts dotted keys on top of it.
+    Example: toro_push."""
     timeout_s: Positive = 600.0
+    """Real time after which a run counts as failed."""
 
 
 class SweepConfig(StudyConfig):
-    """Every combination of the ``axes``; figures show ``metric``, a column of the table.
-
-    With a ``reference``, figure and summary show every cell beside these published figures.
-    """
+    """Every combination of the axes."""
 
     command = "sweep"
 
     axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
+    """What is varied."""
     metric: str = "peak_com_error_m"
+    """Column of the table that figures show: any quantity."""
     reference: ReferenceConfig | None = None
+    """Published figures that figure and summary show beside every cell."""
     recordings: RecordingsConfig = RecordingsConfig()
+    """Cells whose full recording is kept."""
 
 
 class DirectionsConfig(Strict):
-    """Directions of a push in world axes: azimuth from x towards y, elevation above level.
-
-    Give one of ``count`` (evenly spread), ``azimuth_deg`` and ``vectors``; each azimuth is taken at
-    each elevation.
-    """
+    """Directions of a push in world axes; give one of count, azimuth_deg and vectors."""
 
     count: Annotated[int, Field(ge=1, le=3600)] | None = None
+    """So many, evenly spread, from the x axis on."""
     azimuth_deg: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
+    """Angles from x (front) towards y (left)."""
     elevation_deg: Annotated[
         tuple[Annotated[float, Field(ge=-MAX_ELEVATION_DEG, le=MAX_ELEVATION_DEG)], ...],
         Field(min_length=1),
     ] = (0.0,)
+    """Angles above level; each azimuth is taken at each."""
     vectors: Annotated[tuple[Direction, ...], Field(min_length=1)] | None = None
+    """The directions themselves [-]. Example: [[1, 0, 0], [0, 1, 0.2]]."""
 
     @model_validator(mode="after")
     def _one_of_three(self) -> DirectionsConfig:
@@ -96,18 +100,18 @@ class DirectionsConfig(Strict):
 
 
 class SearchConfig(Strict):
-    """How limits are searched, and in which directions.
-
-    ``tolerance``, ``start`` and ``largest`` are fractions of the ankle limit: the width of the
-    final bracket, the first impulse to try, and the one beyond which nothing is tried.  With noise,
-    both ends of the bracket are decided by a majority of ``seeds``, an odd number.
-    """
+    """How limits are searched, and in which directions."""
 
     directions: DirectionsConfig
+    """Directions in which the limit is searched."""
     tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
+    """Width of the final bracket, over the ankle limit [-]."""
     start: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """First impulse to try, over the ankle limit [-]."""
     largest: Annotated[float, Field(gt=0, le=10)] = 3.0
+    """Impulse beyond which nothing is tried, over the ankle limit [-]."""
     seeds: Annotated[int, Field(ge=1, le=99)] = 1
+    """With noise, how many seeds vote on both ends of the bracket; an odd number."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -122,20 +126,19 @@ class SearchConfig(Strict):
 
 
 class EnvelopeConfig(SearchConfig, StudyConfig):
-    """The largest impulse of ``pushes.0`` in each direction, for each of the ``axes``.
-
-    ``criteria`` says of what: pushes that are recovered, recovered on flat soles, or after which
-    the robot is upright.
-    """
+    """The largest impulse of the first push in each direction."""
 
     command = "envelope"
 
     axes: tuple[Axis, ...] = ()
+    """What is varied beside the direction."""
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] = (
         "recovered",
         "flat",
         "upright",
     )
+    """The largest push that is recovered, that is recovered on flat soles, and after which the
+    robot is upright."""
 
 
 StudyKind = Literal["sweep", "envelope", "tune", "compare"]

@@ -38,28 +38,29 @@ CONSTRAINTS: dict[str, str] = {
 
 
 class CircleConfig(Strict):
-    """A way around ``centre_m``, an offset from the nominal place, about an axis along ``normal``.
-
-    The frame goes around from where it is, anticlockwise about the normal if ``turns`` is positive.
-    """
+    """A way around a centre, from where the frame is."""
 
     centre_m: Vector3
+    """The centre, as an offset from the frame's nominal place."""
     normal: Direction
+    """Axis about which it goes, anticlockwise [-]."""
     turns: float = 1.0
+    """How many times around; negative: clockwise [-]."""
 
 
 class FrameMoveConfig(Strict):
-    """A smooth move of a frame's target from rest to rest, in world axes.
-
-    ``to_m`` is where it ends, as an offset from its nominal place, or ``circle`` a way around;
-    ``rpy_rad`` turns it, as an offset from its nominal orientation.
-    """
+    """A smooth move of a frame's target from rest to rest, in world axes."""
 
     time_s: NonNegative
+    """When it begins."""
     duration_s: Positive
+    """How long it takes."""
     to_m: Vector3 | None = None
+    """Where it ends, as an offset from the nominal place."""
     circle: CircleConfig | None = None
+    """A way around, in place of `to_m`."""
     rpy_rad: Vector3 | None = None
+    """How far it turns, as an offset from the nominal orientation. Example: [0, 0, 0.3]."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -71,17 +72,18 @@ class FrameMoveConfig(Strict):
 
 
 class FrameTaskConfig(Strict):
-    """Holds a frame of the robot, such as a hand or the torso, where the nominal posture has it.
-
-    With ``path`` its target moves from there.  Its frequency and damping ratio are those of the
-    joint impedance if they are not given.
-    """
+    """Holds a frame of the robot, such as a hand or the torso, where the nominal posture has it."""
 
     frame: str
+    """Name of the frame."""
     hold: Literal["position", "orientation", "pose"] = "pose"
+    """What of it is held."""
     frequency_hz: Positive | None = None
+    """Undamped natural frequency; that of the joint impedance if not given."""
     damping_ratio: Positive | None = None
+    """Damping ratio; that of the joint impedance if not given [-]."""
     path: tuple[FrameMoveConfig, ...] = ()
+    """Moves of its target, one after the other."""
 
     @model_validator(mode="after")
     def _path_is_held(self) -> Self:
@@ -95,13 +97,13 @@ class FrameTaskConfig(Strict):
 
 
 class WantedForceConfig(Strict):
-    """Force with which a contact presses on what it touches; N, in the axes of the contact.
-
-    ``normal_N`` into the plane, ``along_N`` along x and y of the surface; what is left out is free.
-    """
+    """Force with which a contact presses on what it touches, in the contact's axes; what is left
+    out is free."""
 
     normal_N: Annotated[float, Field(ge=0)] | None = None
+    """Into the plane."""
     along_N: tuple[float, float] | None = None
+    """Along x and y of the surface. Example: [5, 0]."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:

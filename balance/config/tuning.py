@@ -36,17 +36,20 @@ def _known_goals() -> list[str]:
 
 
 class ParameterConfig(Strict):
-    """A number between ``low`` and ``high`` for one key, and for the keys that are ``tied`` to it.
-
-    With ``factor`` it multiplies the present values instead, so that tied keys keep their ratio.
-    """
+    """A number that the search may change."""
 
     key: Key
+    """Dotted key of the experiment."""
     tied: tuple[Key, ...] = ()
+    """Further keys that get the same number."""
     low: float
+    """Its lower bound [as the key]."""
     high: float
+    """Its upper bound [as the key]."""
     log: bool = False
+    """Search on a logarithmic scale."""
     factor: bool = False
+    """Multiply the present values, so that tied keys keep their ratio."""
 
     @model_validator(mode="after")
     def _in_order(self) -> ParameterConfig:
@@ -68,28 +71,32 @@ class ParameterConfig(Strict):
 
 
 class CaseConfig(Strict):
-    """A push to face: dotted keys on top of the experiment, once for every seed.
-
-    ``weight`` counts in means.
-    """
+    """A push to face, once for every seed."""
 
     name: Annotated[str, Field(min_length=1)]
+    """What to call it."""
     set: dict[str, Any] = Field(default_factory=dict)
+    """Dotted keys on top of the experiment."""
     weight: Positive = 1.0
+    """How much it counts in means [-]."""
     seeds: tuple[Seed, ...] = ()
+    """Seeds of its runs; the experiment's own if empty. Example: [1, 2, 3]."""
 
 
 class AggregateConfig(Strict):
     """A number of every run, and how those of several pushes make one."""
 
     metric: Annotated[str, Field(min_length=1)]
+    """A quantity, `recovered_impulse` or `robustness_margin`."""
     over: Over = "mean"
+    """Whether the mean or the worst of the pushes counts."""
 
 
 class ObjectiveConfig(AggregateConfig):
     """What to improve."""
 
     goal: Goal | None = None
+    """Which way is better; needed only if the quantity does not say. Example: minimise."""
 
     @model_validator(mode="after")
     def _one_direction(self) -> ObjectiveConfig:
@@ -112,10 +119,12 @@ class ObjectiveConfig(AggregateConfig):
 
 
 class BoundConfig(AggregateConfig):
-    """What must not get worse than a number, or than ``start``: what the present gains give."""
+    """What must not get worse."""
 
     at_most: float | Literal["start"] | None = None
+    """A number, or `start`: what the present gains give [as the metric]."""
     at_least: float | Literal["start"] | None = None
+    """The same from below; give one of the two [as the metric]. Example: start."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> BoundConfig:
@@ -125,57 +134,73 @@ class BoundConfig(AggregateConfig):
 
 
 class SamplerConfig(Strict):
-    """How new values are proposed.
-
-    ``population`` is the size of a generation of CMA-ES or NSGA-II, ``startup`` the number of
-    random trials before TPE begins to learn.
-    """
+    """How new values are proposed."""
 
     type: Literal["tpe", "cmaes", "nsga2"] = "tpe"
+    """The sampler of Optuna."""
     population: Annotated[int, Field(ge=3, le=1000)] | None = None
+    """Size of a generation of CMA-ES or NSGA-II. Example: 20."""
     startup: Annotated[int, Field(ge=1)] = 10
+    """Random trials before TPE begins to learn."""
 
 
 class HeldOutEnvelopeConfig(Strict):
     """The largest recovered push in directions that tuning never saw."""
 
     directions: DirectionsConfig
+    """The directions."""
     set: dict[str, Any] = Field(default_factory=dict)
+    """Dotted keys on top of the experiment. Example: {plant.friction: 0.6}."""
     tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.04
+    """Width of the final bracket, over the ankle limit [-]."""
 
 
 class ValidationConfig(Strict):
     """Pushes that tuning never sees, faced by the present and by the tuned gains."""
 
     pushes: tuple[CaseConfig, ...] = ()
+    """Pushes that both face."""
     envelope: HeldOutEnvelopeConfig | None = None
+    """Directions in which the limit of both is searched."""
 
 
 class TuneConfig(StudyConfig):
     """Numbers to change, pushes to face, what to improve, and how to search.
 
     ``at_once`` trials are open at a time, whatever the number of workers, so that a study depends
-    on its ``seed`` alone.  A trial is not finished if, by equalling the best so far in the pushes
-    to come, it would still cost more than the share ``give_up`` of all trials.  ``storage`` is a
-    URL that Optuna knows; without one it is a file in the study's folder.  ``resolution`` is that
-    of a search for ``recovered_impulse``, as a fraction of the ankle limit.
+    on its ``seed`` alone.
     """
 
     command = "tune"
 
     parameters: Annotated[tuple[ParameterConfig, ...], Field(min_length=1)]
+    """Numbers that the search may change."""
     pushes: Annotated[tuple[CaseConfig, ...], Field(min_length=1)]
+    """Pushes that every trial faces."""
     objectives: Annotated[tuple[ObjectiveConfig, ...], Field(min_length=1, max_length=4)]
+    """What to improve; several give a front of best trade-offs."""
     bounds: tuple[BoundConfig, ...] = ()
+    """What must not get worse."""
     sampler: SamplerConfig = SamplerConfig()
+    """How new values are proposed."""
     trials: Annotated[int, Field(ge=1, le=100_000)] = 200
+    """How many sets of values are tried."""
     seed: Seed = 0
+    """Decides which."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
+    """How many trials are open at a time."""
     start: bool = True
+    """Try the present values first."""
     give_up: Annotated[float, Field(gt=0, lt=1)] | None = 0.5
+    """Leave a trial unfinished if, even with the best so far in all pushes to come, it would rank
+    below this share of all trials; `null`: never [-]."""
     resolution: Annotated[float, Field(gt=0, le=0.5)] = 0.05
+    """Of a search for `recovered_impulse`, over the ankle limit [-]."""
     storage: str | None = None
+    """URL of a database that Optuna knows; a file in the study's folder if not given. Example:
+    'sqlite:////data/tune.db'."""
     validation: ValidationConfig = ValidationConfig()
+    """Pushes that the search never sees, faced by the present and by the tuned gains."""
 
     @model_validator(mode="after")
     def _consistent(self) -> TuneConfig:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Protocol
 
@@ -11,6 +12,15 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BeforeValidator, Field
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a value must be, in the words of the reference, where a bound cannot say it."""
+
+    words: str
+
+
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Vector3 = tuple[float, float, float]
@@ -34,7 +44,11 @@ def _gain(value: Any) -> Any:
     return tuple(map(tuple, value)) if np.ndim(value) == 2 else value
 
 
-Gain = Annotated[float | Vector3 | tuple[Vector3, Vector3, Vector3], BeforeValidator(_gain)]
+Gain = Annotated[
+    float | Vector3 | tuple[Vector3, Vector3, Vector3],
+    BeforeValidator(_gain),
+    Range("positive definite"),
+]
 
 
 def gain_matrix(gain: float | Vector3 | tuple[Vector3, ...]) -> Array:
@@ -49,7 +63,7 @@ def _direction(value: Vector3) -> Vector3:
     return value
 
 
-Direction = Annotated[Vector3, AfterValidator(_direction)]
+Direction = Annotated[Vector3, AfterValidator(_direction), Range("not zero")]
 
 
 class Move(Protocol):

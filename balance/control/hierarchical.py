@@ -48,13 +48,10 @@ class HierarchicalController(TaskLaw):
     """
 
     class Config(BalancingLawConfig):
-        """``priorities`` names the tasks of each level, the highest first.
-
-        ``frames`` defines tasks that hold or move a frame, ``wanted_forces`` how hard contacts
-        press; ``method`` solves a QP for each level, or projects onto null spaces.
-        """
+        """Keys of `law: hierarchical`."""
 
         method: Literal["qp", "projection"] = "qp"
+        """Solve a QP for each priority, or project onto null spaces."""
         priorities: tuple[tuple[str, ...], ...] = (
             ("dynamics", "contacts", "cones", "torque_limits"),
             ("com",),
@@ -62,8 +59,11 @@ class HierarchicalController(TaskLaw):
             ("posture",),
             ("forces",),
         )
+        """Names of the tasks of each priority, the highest first."""
         frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
+        """Tasks of your own that hold or move a frame, by their names."""
         wanted_forces: dict[str, WantedForceConfig] = Field(default_factory=dict)
+        """How hard contacts press, by the surfaces' names."""
 
         @model_validator(mode="after")
         def _consistent_priorities(self) -> Self:

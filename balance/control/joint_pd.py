@@ -46,13 +46,11 @@ class JointPDController(WrenchLaw):
     """
 
     class Config(WrenchLawConfig):
-        """``bearing`` is the oscillator of joints that bear a contact, ``impedance`` of others.
-
-        Its frequency is that for a CoM height of 1 m and goes with 1 / sqrt(height), as the default
-        of ``gains``, which play no part here: they hold the CoM and the base.
-        """
+        """Keys of `law: joint_pd`; its ``gains``, which hold CoM and base, play no part."""
 
         bearing: ImpedanceConfig = ImpedanceConfig(frequency_hz=0.7, damping_ratio=1.0)
+        """Oscillator of the joints that bear a contact, for a CoM height of 1 m; its frequency goes
+        with 1 / sqrt(height). `impedance` is that of the others."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)

@@ -64,13 +64,11 @@ class MomentumController(WrenchLaw):
     """
 
     class Config(WrenchLawConfig):
-        """With ``tracking`` no term is neglected.
-
-        The momentum of a moving setpoint is fed forward, and the torques are the full inverse
-        dynamics.
-        """
+        """Keys of `law: momentum`."""
 
         tracking: bool = False
+        """Neglect no term: feed the momentum of a moving setpoint forward, and take torques from
+        the full inverse dynamics."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)

@@ -21,10 +21,12 @@ Array = NDArray[np.float64]
 
 
 class VelocityGainsConfig(Strict):
-    """Dampers of (36): K_D on the velocity of the CoM, N s/m, D on that of the base, N m s/rad."""
+    """Dampers of (36)."""
 
     K_D: Gain
+    """On the velocity of the CoM [N s/m]. Example: 600."""
     D: Gain
+    """On the angular velocity of the base [N m s/rad]. Example: 20."""
 
 
 @final
@@ -45,12 +47,11 @@ class OttController(WrenchLaw):
     """
 
     class Config(WrenchLawConfig):
-        """``velocity_gains`` are K_D and D of (36) itself, in place of those converted from gains.
-
-        K_P and K_R mean the same in both laws and stay those of ``gains``.
-        """
+        """Keys of `law: ott2011`."""
 
         velocity_gains: VelocityGainsConfig | None = None
+        """K_D and D of (36) itself, in place of those converted from `gains`; K_P and K_R stay.
+        Example: {K_D: 600, D: 20}."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         super().__init__(config, robot)

@@ -45,14 +45,14 @@ class VirtualModelController(WrenchLaw):
     """
 
     class Config(WrenchLawConfig):
-        """``virtual_forces`` act beside the springs of ``gains`` on the base, or alone.
-
-        Alone without ``hold_base``; ``contact_forces`` says how contacts share the load.
-        """
+        """Keys of `law: virtual_model`."""
 
         virtual_forces: tuple[VirtualForceConfig, ...] = ()
+        """Springs, dampers and forces at points of the robot, beside the springs of `gains`."""
         hold_base: bool = True
+        """Whether the springs of `gains` hold CoM and base; else the virtual forces act alone."""
         contact_forces: Literal["even", "pseudo_inverse"] = "even"
+        """How contacts share the load: by what each can bear, or with the least forces."""
 
         @model_validator(mode="after")
         def _held(self) -> Self:

@@ -47,17 +47,17 @@ class WholeBodyController(TaskLaw):
     """
 
     class Config(BalancingLawConfig):
-        """``tasks`` gives each task its weight.
-
-        ``frames`` defines tasks that hold or move a frame, ``wanted_forces`` how hard contacts
-        press.  ``form`` is that of the equation of motion: Pinocchio's, or with the base's
-        quaternion as coordinates.
-        """
+        """Keys of `law: whole_body_qp`."""
 
         form: Literal["plain", "quaternion"] = "plain"
+        """Form of the equation of motion: Pinocchio's, or with the base's quaternion as
+        coordinates."""
         tasks: dict[str, Positive] = Field({"com": 1.0, "base": 1.0, "posture": 0.1}, min_length=1)
+        """Weight of each task, by its name [-]."""
         frames: dict[str, FrameTaskConfig] = Field(default_factory=dict)
+        """Tasks of your own that hold or move a frame, by their names."""
         wanted_forces: dict[str, WantedForceConfig] = Field(default_factory=dict)
+        """How hard contacts press, by the surfaces' names."""
 
         @model_validator(mode="after")
         def _known_tasks(self) -> Self:

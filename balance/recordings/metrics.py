@@ -12,6 +12,7 @@ from balance.recordings.judging import judge
 from balance.recordings.recording import Recording, once
 from balance.recordings.verdict import Outcome
 from balance.robots import Robot
+from balance.robots.capability.cop import cop_region
 from balance.robots.support_polygon import support_polygon
 from balance.simulation.pushes import Push
 
@@ -94,12 +95,14 @@ def ankle_limit(robot: Robot, direction: Array) -> float:
     """Largest impulse (N s) that ankles alone can catch along a horizontal direction.
 
     Linear inverted pendulum: m omega d, with omega = sqrt(g / z_CoM) and d the distance from the
-    CoM to the edge of support.
+    CoM to the edge of where contacts and torque limits let the CoP be
+    (:mod:`balance.robots.capability.cop`); where no torque binds, that is the edge of support.
     """
     horizontal = np.asarray(direction[:2]) / np.linalg.norm(direction[:2])
+    com = robot.com()
     gravity = float(np.linalg.norm(robot.model.gravity.linear))
-    omega = np.sqrt(gravity / robot.com()[2])
-    return float(robot.mass * omega * support_reach(robot, horizontal))
+    omega = np.sqrt(gravity / com[2])
+    return float(robot.mass * omega * cop_region(robot).reach(com[:2], horizontal))
 
 
 def given_pushes(recording: Recording) -> list[dict[str, Any]]:

@@ -38,49 +38,61 @@ class PackageModel(Strict):
     """A model of the package example-robot-data."""
 
     example_robot_data: str
+    """Name of the robot there."""
 
 
 class StandFile(Strict):
-    """How the nominal posture is completed: soles level, CoM over a point of the stance.
-
-    ``com_offset`` is from the centre of the soles (m, world axes), ``yaw`` the heading of the base
-    (rad), ``base_height`` that of its frame (m), ``held`` joints that keep their angle.
-    """
+    """How the nominal posture is completed: soles level, CoM over a point of the stance."""
 
     com_offset: tuple[float, float] = (0.0, 0.0)
+    """Shift (x, y) of the CoM from the centre of the soles, in world axes [m]."""
     yaw: float = 0.0
+    """Heading of the base [rad]."""
     base_height: Positive | None = None
+    """Height of the base's frame; any if not given [m]. Example: 0.95."""
     held: tuple[str, ...] = ()
+    """Joints that keep their angle."""
 
 
 class ImpedanceFile(Strict):
     """Joint impedance of the joints that a law leaves free, per unit of joint inertia."""
 
     frequency_hz: Positive
+    """Undamped natural frequency."""
     damping_ratio: Positive
+    """Damping ratio; 1 is critical [-]."""
 
 
 class RobotFile(Strict):
-    """The schema of a robot's YAML file.
-
-    ``base_rpy`` turns the base's axes, rad, where those of the URDF are not x forwards, z upwards:
-    it is the orientation of the axes wanted in those given.  ``rated_speed`` is the speed that the
-    drives keep up under full torque, rad/s: for all joints, or for those whose URDF says nonsense.
-    """
+    """The schema of a robot's YAML file."""
 
     name: str
+    """Its name."""
     description: str = ""
+    """What it is and where its model is from."""
     urdf: str | PackageModel
+    """Path of the URDF from this file, or the name of a model of example-robot-data."""
     base_body: str
+    """The floating base, whose rotation laws hold: the root body of the URDF."""
     base_rpy: Vector3 = (0.0, 0.0, 0.0)
+    """Orientation of the axes wanted (x forwards, z upwards) in those of the URDF's base [rad]."""
     push_body: str
+    """The body that pushes act on if they do not name one."""
     soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
+    """The surfaces that it stands on, by names of your choice."""
     surfaces: dict[str, SoleFile] = Field(default_factory=dict)
+    """Other surfaces that may bear load, such as palms."""
     lock: dict[str, float] = Field(default_factory=dict)
+    """Joints that are fixed, each at an angle [rad]. Example: {head_yaw: 0.0}."""
     posture: dict[str, float] = Field(default_factory=dict)
+    """Angles of the nominal posture; others are zero [rad]. Example: {left_knee: 0.5}."""
     stand: StandFile | None = None
+    """Complete the posture so that it stands; not given: take it as it is."""
     rated_speed: RatedSpeed | dict[str, RatedSpeed] = Field(default_factory=dict)
+    """Speed that drives keep up under full torque, for all joints or for some by name; else the
+    URDF's [rad/s]."""
     impedance: ImpedanceFile
+    """Impedance of joints that a law leaves free."""
 
 
 @dataclass(frozen=True)

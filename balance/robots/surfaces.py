@@ -23,20 +23,23 @@ MOST_POINTS = 12  # of one contact surface
 
 
 class SoleFile(Strict):
-    """A rectangle or points under a foot: centre and axes in ``frame``, metres and radians.
-
-    ``length`` and ``width`` are along the axes x and y; ``points`` are (x, y) from the centre.
-    ``foot`` says whether the robot stands on it; if it does not say, the soles are feet, and so is
-    every other surface of a body that has one.
-    """
+    """A contact surface: a rectangle, or points."""
 
     frame: str
+    """Frame or body of the URDF that carries it."""
     centre: Vector3 = (0.0, 0.0, 0.0)
+    """Its centre in that frame [m]."""
     rpy: Vector3 = (0.0, 0.0, 0.0)
+    """Its orientation there, z out of the ground [rad]."""
     length: Positive | None = None
+    """Of a rectangle, along its x axis [m]."""
     width: Positive | None = None
+    """Of a rectangle, along its y axis [m]."""
     points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MOST_POINTS)] = ()
+    """In place of a rectangle, points (x, y) from the centre [m]."""
     foot: bool | None = None
+    """Whether the robot stands on it; if not given, soles are feet, and so is any other surface of
+    a body that has one."""
 
     @model_validator(mode="after")
     def _has_one_shape(self) -> SoleFile:

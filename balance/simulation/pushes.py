@@ -45,10 +45,12 @@ class ForcePush:
     """A constant force for a while."""
 
     class Config(PushConfig):
-        """Newtons, for ``duration_s``."""
+        """Keys of `type: force`."""
 
         force_N: Positive
+        """Its size. Example: 150."""
         duration_s: Positive
+        """How long it lasts. Example: 0.1."""
 
     def __init__(self, config: Config, robot: Robot) -> None:
         self.impulse, self.duration = config.force_N * config.duration_s, config.duration_s
@@ -62,10 +64,12 @@ class HalfSinePush:
     """A force that rises and falls as half a sine and adds up to ``impulse_Ns``."""
 
     class Config(PushConfig):
-        """Its impulse, over ``duration_s``."""
+        """Keys of `type: half_sine`."""
 
         impulse_Ns: Positive
+        """What the force adds up to."""
         duration_s: Positive
+        """How long it lasts."""
 
     def __init__(self, config: Config, robot: Robot) -> None:
         self.impulse, self.duration = config.impulse_Ns, config.duration_s
@@ -79,10 +83,12 @@ class ImpulsePush:
     """An impulse: within one simulation step, or spread evenly over ``duration_s``."""
 
     class Config(PushConfig):
-        """Its impulse, at ``time_s`` or from then on for ``duration_s``."""
+        """Keys of `type: impulse`."""
 
         impulse_Ns: Positive
+        """What it adds up to. Example: 12."""
         duration_s: NonNegative = 0.0
+        """How long it takes; 0: within one simulation step."""
 
     def __init__(self, config: Config, robot: Robot) -> None:
         self.impulse, self.duration = config.impulse_Ns, config.duration_s
@@ -100,12 +106,16 @@ class PendulumPush:
     """
 
     class Config(PushConfig):
-        """The point mass, its energy, how elastic the hit is, and how long it takes."""
+        """Keys of `type: pendulum`."""
 
         mass_kg: Positive
+        """Of the point mass that hits."""
         energy_J: Positive
+        """Its kinetic energy before the hit."""
         restitution: Annotated[float, Field(ge=0, le=1)]
+        """Coefficient of restitution: 0 for a hit that sticks, 1 for an elastic one [-]."""
         duration_s: Positive
+        """How long the hit takes."""
 
     def __init__(self, config: Config, robot: Robot) -> None:
         body = robot.push_body if config.body is None else config.body

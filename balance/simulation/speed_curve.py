@@ -32,7 +32,6 @@ FREE, FALLING, SPENT = 0, 1, 2
 MOST_TRIES = 14
 TOGETHER = 6  # tries after which joints change their branches one by one, which cannot go round
 ROUNDING = 1e-9  # of the full torque: a joint so near to the end of its branch stays on it
-LEAST_SPEED = 1e-9  # rad/s; stands in for no speed at all where one is divided by
 
 
 class SpeedCurve:
@@ -49,9 +48,7 @@ class SpeedCurve:
         self._full, self._none = curve.full_until * rated, curve.none_from * rated
         self._slope = robot.effort_limits / (self._none - self._full)
         self._most = robot.effort_limits
-        # For all velocities: those of the base count nothing.
-        self._per_full = np.append(np.zeros(6), 1.0 / np.maximum(self._full, LEAST_SPEED))
-        self._shares = np.zeros_like(self._per_full)
+        self._slowest = float(self._full.min())
         self.forget()
 
     def forget(self) -> None:
@@ -82,9 +79,8 @@ class SpeedCurve:
 
     def _slow(self, v: Array) -> bool:
         """Whether every joint has its full torque."""
-        shares = np.multiply(v, self._per_full, out=self._shares)
-        # The sum of squares settles it for a robot that stands.
-        return bool(shares.dot(shares) <= 1.0 or np.abs(shares).max() <= 1.0)
+        # The sum of squares, the base's included, settles it for a robot that stands.
+        return bool(v.dot(v) <= self._slowest**2 or (np.abs(v[6:]) <= self._full).all())
 
     def _follow(
         self, plant: Plant, start: Array, wanted: Array, impulses: Sequence[BodyImpulse]

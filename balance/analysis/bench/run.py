@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from balance.analysis.bench.creep import creep_figures
 from balance.analysis.bench.growth import growth_figures
 from balance.analysis.bench.laws import form_figures, law_figures
-from balance.analysis.bench.plants import loop_figures, plant_figures
+from balance.analysis.bench.plants import loop_figures, lying_figures, plant_figures
 from balance.analysis.bench.profile import profile_figures
 from balance.analysis.bench.report import Figure, Report, machine
 from balance.analysis.bench.solvers import solver_figures
@@ -51,6 +51,7 @@ def bench(
         "parts of a step": lambda: profile_figures(states, few),
         "solvers": lambda: solver_figures(states, few),
         "plants": lambda: plant_figures(states, rounds),
+        "a robot that lies": lambda: lying_figures(few),
         "closed loops": lambda: loop_figures(LOOP_S, few),
         "growth": lambda: growth_figures(max(20, effort.states // 10), rounds),
         "start-up": lambda: startup_figures(few),

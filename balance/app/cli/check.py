@@ -66,11 +66,12 @@ def schema(
     import json
 
     from balance.config.experiment import full_schema
+    from balance.config.meanings import ToldSchema
 
     if law is not None and kind != "experiment":
         raise ConfigError(f"--law is about an experiment, not about a file of kind '{kind}'")
     model = full_schema(law) if kind == "experiment" else models()[kind]
-    tree = model.model_json_schema()
+    tree = model.model_json_schema(schema_generator=ToldSchema)
     properties = tree["properties"]
     if "experiment" in properties:  # a file may name one instead, and set keys on top of it
         properties["experiment"] = {"anyOf": [{"type": "string"}, {"type": "object"}]}

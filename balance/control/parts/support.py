@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from balance.robots import Robot
+from balance.robots.capability.body import contact_joints
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface
 
@@ -150,8 +151,4 @@ def _moved_by(model: pin.Model, joint: int) -> Array:
 
 def supporting_joints(robot: Robot) -> NDArray[np.intp]:
     """Indices, among the actuated joints, of those between the base and a contact."""
-    found: set[int] = set()
-    for surface in robot.soles:
-        joint = robot.model.frames[surface.frame_id].parentJoint
-        found.update(j for j in robot.model.supports[joint] if j > 1)
-    return np.array(sorted(found), dtype=np.intp) - 2
+    return contact_joints(robot, robot.soles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,21 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
+def _none() -> NDArray[np.intp]:
+    return np.empty(0, dtype=np.intp)
+
+
 @dataclass(slots=True)
 class Answer:
-    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits."""
+    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits.
+
+    ``joints`` are the numbers of the joints' bounds that are used up, for laws that have them.
+    """
 
     torques: Array
     wrenches: Array
     wanted: Array
+    joints: NDArray[np.intp] = field(default_factory=_none)
 
 
 NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
@@ -128,6 +136,8 @@ class TaskLaw(BalancingLaw):
                 status |= ControlStatus.WRENCH_LIMITED
             if active[-1] >= rows:
                 status |= ControlStatus.TORQUE_LIMITED
+        if len(answer.joints):
+            active = np.append(active, len(self.limits.names) + answer.joints)
         # A projection has no limits of torque, and a solver's rounding may leave some.
         torques = self.limits.cut(answer.torques)
         wrenches = self.body.rows.each(answer.wrenches)

@@ -21,19 +21,21 @@ Array = NDArray[np.float64]
 
 
 class VirtualForceConfig(Strict):
-    """A spring and a damper between a point of the robot and a target, or a constant force.
-
-    ``point_m`` is in the axes of ``frame``, everything else in world axes: ``target_m`` is where
-    the nominal posture has the point if it is not given; ``stiffness`` in N/m and ``damping`` in
-    N s/m, one number or one for each axis; ``force_N`` pulls at the point.
-    """
+    """A spring and a damper between a point of the robot and a target, or a constant force."""
 
     frame: str
+    """Frame of the robot that it pulls at."""
     point_m: Vector3 = (0.0, 0.0, 0.0)
+    """Where on the frame, in its axes."""
     target_m: Vector3 | None = None
+    """Where the spring pulls it, in world axes; not given: its place in the nominal posture.
+    Example: [0.3, -0.4, 1.1]."""
     stiffness: NonNegative | tuple[NonNegative, NonNegative, NonNegative] | None = None
+    """Of the spring [N/m]: one number, or one for each axis. Example: 300."""
     damping: NonNegative | tuple[NonNegative, NonNegative, NonNegative] | None = None
+    """Of the damper [N s/m]: one number, or one for each axis. Example: 30."""
     force_N: Vector3 | None = None
+    """A constant force in place of the spring, in world axes. Example: [0, 0, 20]."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -38,7 +38,7 @@ def fitted(file: Path, scale: Vector3) -> Fit:
     with suppress(OSError, ValueError, KeyError, TypeError):
         return _decoded(json.loads(kept.read_text(encoding="utf-8")))
     fit = fit_mesh(read_points(file, scale), str(file))
-    _write(kept, json.dumps(_encoded(fit)))
+    write_whole(kept, json.dumps(_encoded(fit)))
     return fit
 
 
@@ -87,7 +87,7 @@ def _decoded(tree: dict[str, Any]) -> Fit:
     return Fit(kind, size, placement, points)
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file that others see whole or not at all; do without it if that cannot be."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

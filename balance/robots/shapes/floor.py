@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 
 MARGIN_M = 5e-3  # what is nearer to the floor is told
 FOOT_MARGIN_M = 1e-3  # of bodies with a foot, which stay above the floor while the sole touches it
+LEAST_ROOM_M = 1e-9  # stands in for no room at all where one is divided by
 NOTHING = np.empty((0, 3)), np.empty(0), np.empty(0, dtype=np.int64)
 
 
@@ -26,7 +27,7 @@ class FloorWatch:
     def __init__(self, robot: Robot, floor: pin.SE3, wider: float = 1.0) -> None:
         """``floor`` has its origin on it and z out of it; ``wider`` multiplies ``MARGIN_M``."""
         self._margin = wider * MARGIN_M
-        self.floor = floor
+        self.move(floor)
         self.points = GroundPoints(robot.shapes)
         self._joints = np.array([shape.joint for shape in robot.shapes], dtype=np.int64)
         feet = {robot.model.frames[s.frame_id].parentJoint for s in robot.surfaces if s.is_foot}
@@ -34,15 +35,15 @@ class FloorWatch:
         self._levers = np.full(robot.model.njoints, 1e-9)  # m, of the points of a joint's shapes
         levers = [float(np.linalg.norm(c)) + r for c, r in map(ball, robot.shapes)]
         np.maximum.at(self._levers, self._joints, levers)
-        self._clear: Array | None = None
 
     def near(self, placements: Array) -> tuple[Array, Array, Numbers]:
         """Points (n, 3) near the floor, their heights above it, and the numbers of their shapes."""
         if self._clear is not None:
-            moved = np.subtract(placements, self._clear, out=self._moved)
-            np.abs(moved, out=moved)
-            within = np.less(moved, self._allowed, out=self._within).ravel()
-            if within[within.argmin()]:  # all of them
+            used = placements.reshape(-1, 3).dot(self._normal)
+            used -= self._clear
+            used *= self._per_room
+            # The sum of squares settles it for a robot that stands.
+            if used.dot(used) < 1.0 or np.abs(used).max() < 1.0:
                 return NOTHING
         points, heights, numbers = self.points.near(placements, self.floor, self._margin)
         low = (heights < self._margins.take(numbers)).nonzero()[0]
@@ -53,16 +54,16 @@ class FloorWatch:
 
     def move(self, pose: pin.SE3) -> None:
         """Put the floor elsewhere."""
-        self.floor = pose
-        self._clear = None
+        self.floor, self._normal = pose, pose.rotation[:, 2].copy()
+        self._clear: Array | None = None
 
     def _keep(self, placements: Array) -> None:
         room = np.full(len(placements), np.inf)
         heights = self.points.lowest(placements, self.floor)
         np.minimum.at(room, self._joints, heights - self._margins)
-        # A point (x, y, z) of a joint moves by x, y and z times what the axes change, plus what the
-        # origin does: each of these twelve numbers may use up a twelfth of the room.
-        self._allowed = np.repeat((room / 12.0)[:, None, None], 4, axis=1)
-        self._allowed[:, :3] /= self._levers[:, None, None]
-        self._clear = placements.copy()
-        self._moved, self._within = np.empty_like(self._clear), np.empty(self._clear.shape, bool)
+        # A point (x, y, z) of a joint rises by x, y and z times what the axes do, plus what the
+        # origin does: each of these four numbers may use up a quarter of the room.
+        per_room = np.repeat(4.0 / np.maximum(room, LEAST_ROOM_M)[:, None], 4, axis=1)
+        per_room[:, :3] *= self._levers[:, None]
+        self._per_room = per_room.ravel()
+        self._clear = placements.reshape(-1, 3).dot(self._normal)

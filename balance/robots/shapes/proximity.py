@@ -124,7 +124,8 @@ class Proximity:
         if self._anchor is None:
             self._drop_anchor(q, data)
         else:
-            moved = np.abs(q - self._anchor)
+            moved = q - self._anchor
+            np.abs(moved, out=moved)
             used = self._bound.dot(moved)
             most = used[used.argmax()]
             if most != most:  # a state that is not a number is near nothing, and no anchor

@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from typer.testing import CliRunner
 
+from balance.analysis.bench import plants
 from balance.analysis.bench.creep import creep_figures
 from balance.analysis.bench.floors import ControlFloor, PlantFloor, wrench_programs
 from balance.analysis.bench.growth import tree
@@ -137,6 +138,13 @@ def test_parts_of_a_step_are_timed_on_their_own() -> None:
 def test_both_forms_of_the_whole_body_program_are_timed() -> None:
     plain, quaternion, ratio = form_figures(5, 2)
     assert ratio.value == pytest.approx(quaternion.value / plain.value)
+
+
+def test_steps_of_a_robot_that_lies_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plants, "LYING_ROBOTS", ("toro",))
+    monkeypatch.setattr(plants, "LYING_S", 0.1)
+    median, p99 = plants.lying_figures(1)
+    assert 0.0 < median.value <= p99.value
 
 
 def test_creep_compares_the_last_steps_of_a_run_with_its_first() -> None:

@@ -1,0 +1,177 @@
+"""One way of leaning, and how far, how fast and how hard it goes to each side.
+
+A level excursion lambda of the body (:mod:`balance.robots.capability.flywheel`) is shared out over
+the base's rotation and the free joints: each coordinate moves in proportion to its effect times the
+square of its range, so that the yaw momentum vanishes, for soles whose edge is used up bear none,
+
+    delta = W B^T (B W B^T)^-1 (lambda_x, lambda_y, 0),    W = diag(range^2).
+
+Ranges come from legs that reach, usable joint ranges and bodies that do not touch
+(:mod:`balance.robots.capability.reach`).  The lean ends there too, or where torques no longer hold
+it; its rate ends with the joints' rated speeds, its moment with their torques.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.robots import Robot
+from balance.robots.capability.body import RestingBody, at_rest, contact_joints, level_directions
+from balance.robots.capability.flywheel import carries_a_foot
+from balance.robots.capability.kept import kept
+from balance.robots.capability.lean_torques import LeanTorques, bisected
+from balance.robots.capability.programme import TURN
+from balance.robots.capability.reach import Reach
+from balance.robots.support_polygon import support_polygon
+
+Array = NDArray[np.float64]
+
+AZIMUTHS = np.arange(8) * np.pi / 4
+FARTHEST_RAD = 0.8  # of the base; a robot that is tilted by 60 degrees counts as fallen
+JOINT_SHARE = 0.5  # of the way to its end that a free joint goes
+HELD = 0.8  # of the torque limits; the rest is to brake with
+AT_EDGE = 0.95  # of the CoP's reach: at the very edge one force is left, and no choice
+SPEED = 1.1  # of the rated speeds
+NOTABLE = 0.05  # of a lean: coordinates with less of it may be at their end
+SOFTENING = 1e-9  # kg^2 m^4: no free joint may be left to make the yaw momentum vanish
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """SI units, world axes; ``free`` are the joints in delta (3 + n,).
+
+    ``B`` (3, 3 + n) is the angular momentum per rate of delta with contacts and CoM at rest,
+    ``follows`` (3, 3) that per velocity of the CoM with delta at rest.  ``up`` and ``down``
+    (3 + n,) are the ranges.  To the sides ``AZIMUTHS``, of T lambda: ``lean`` (8,) kg m^2, ``rate``
+    (8,) kg m^2/s, ``moment`` (8,) in units of m g z, whatever edge on that side the CoP is at, and
+    ``sink`` (8,) how far the CoM sinks per squared lean.
+    """
+
+    free: NDArray[np.intp]
+    B: Array
+    follows: Array
+    up: Array
+    down: Array
+    lean: Array
+    rate: Array
+    moment: Array
+    sink: Array
+
+    def shares(self, excursion: Array) -> Array:
+        """Share (3 + n, 2) of each coordinate per level excursion, on the side of ``excursion``."""
+        ranges = np.where(self.B[:2].T.dot(excursion) >= 0.0, self.up, self.down)
+        return shares(self.B, ranges)
+
+
+def shares(B: Array, ranges: Array) -> Array:
+    """W B^T (B W B^T)^-1 for the level excursions (n, 2)."""
+    weighted = B * ranges**2
+    gram = weighted.dot(B.T)
+    gram.ravel()[::4] += SOFTENING
+    return np.asarray(np.linalg.solve(gram, weighted).T[:, :2])
+
+
+def leaning(robot: Robot, friction: float) -> Leaning:
+    """The way of leaning of ``robot`` in its stance, found once and kept."""
+    tree = kept(robot, f"leaning friction={friction!r}", lambda: _find(robot, friction))
+    return Leaning(**{key: np.array(value) for key, value in tree.items()})
+
+
+def _find(robot: Robot, friction: float) -> dict[str, Any]:
+    bearing = contact_joints(robot, robot.soles)
+    free = np.setdiff1d(np.arange(robot.model.nv - 6), bearing)
+    standing = at_rest(robot, robot.q_nominal, robot.soles)
+    motion, shift = motions(robot, standing, free)
+    reach = Reach(robot, free)
+    B = standing.A[3:] @ motion
+    up, down = (_ranges(robot, reach, sign) for sign in (1.0, -1.0))
+    both = shares(B, 0.5 * (up + down))
+    torques = LeanTorques(robot, standing, motion @ both, shift[:, :2], friction)
+    weak = LeanTorques(robot, standing, motion @ both, shift[:, :2], friction, HELD)
+    sides = level_directions(AZIMUTHS)
+    far = [_room(robot, side) for side in sides]
+    edges = [AT_EDGE * torques.edge(side, room) for side, room in zip(sides, far, strict=True)]
+    held = [AT_EDGE * weak.edge(side, room) for side, room in zip(sides, far, strict=True)]
+    found: dict[str, list[float]] = {"lean": [], "rate": [], "moment": [], "sink": []}
+    for k, side in enumerate(sides):
+        axis = TURN.T @ side
+        delta = shares(B, np.where(B[:2].T @ axis >= 0.0, up, down)) @ axis
+        ranges = np.where(delta >= 0.0, up, down)
+        moved = np.abs((axis @ B[:2]) * delta) > NOTABLE
+        most = reach.along(delta, float(np.min(ranges[moved] / np.abs(delta[moved]))))
+        cops = [held[k], held[k - 2], held[(k + 2) % len(sides)]]
+        most = bisected(most, partial(_held, robot, reach, delta, friction, cops))
+        q = reach.at(most * delta)
+        sunk = 0.0 if q is None else max(0.0, float(robot.com()[2] - robot.com(q)[2]))
+        speeds = np.abs(motion[6:] @ delta)
+        found["lean"].append(most)
+        found["rate"].append(float(np.min(SPEED * robot.rated_speeds / np.maximum(speeds, 1e-9))))
+        found["sink"].append(sunk / max(most**2, 1e-9))
+        ahead = [p for p, other in zip(edges, sides, strict=True) if other @ side > -1e-6]
+        found["moment"].append(max(0.0, min(torques.moment(side, p) for p in ahead)))
+    return {
+        "free": free.tolist(), "B": B.tolist(), "follows": (standing.A[3:] @ shift * robot.mass).tolist(),
+        "up": up.tolist(), "down": down.tolist(), **found,
+    }  # fmt: skip
+
+
+def motions(robot: Robot, body: RestingBody, free: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Velocities (nv, 3 + n) per rate of delta, the CoM at rest, and (nv, 3) per CoM momentum."""
+    nv = robot.model.nv
+    turning = np.zeros((3, nv))
+    turning[:, 3:6] = np.eye(3)
+    conditions = np.vstack([body.J, body.A[:3], turning])
+    following = np.append(np.arange(6), 6 + contact_joints(robot, robot.soles))
+    inverse = np.linalg.pinv(conditions[:, following])
+    motion = np.zeros((nv, 3 + len(free)))
+    motion[6 + free, np.arange(3, 3 + len(free))] = 1.0
+    wanted = np.zeros((len(conditions), 3 + len(free)))
+    wanted[-3:, :3] = np.eye(3)
+    motion[following] = inverse @ (wanted - conditions @ motion)
+    moved = np.zeros((len(conditions), 3))
+    moved[len(body.J) : len(body.J) + 3] = np.eye(3)
+    shift = np.zeros((nv, 3))
+    shift[following] = inverse @ moved
+    return motion, shift
+
+
+def _ranges(robot: Robot, reach: Reach, sign: float) -> Array:
+    """How far each coordinate (3 + n,) goes alone, up or down; free joints ``JOINT_SHARE`` of it."""
+    idle = carries_a_foot(robot)[reach.free]
+    found = np.zeros(3 + len(idle))
+    for axis in range(len(found)):
+        direction = np.zeros(len(found))
+        direction[axis] = sign
+        if axis < 3:
+            found[axis] = reach.along(direction, FARTHEST_RAD)
+        elif not idle[axis - 3]:
+            joint = reach.free[axis - 3]
+            end = reach.upper[joint] if sign > 0.0 else reach.lower[joint]
+            to_end = abs(float(end - robot.q_nominal[7 + joint]))
+            found[axis] = JOINT_SHARE * reach.along(direction, to_end)
+    return found
+
+
+def _room(robot: Robot, side: Array) -> float:
+    """How far the support polygon lets the CoP go to a side, in units of the CoM's height."""
+    com = robot.com()
+    return support_polygon(robot).reach(com[:2], side) / float(com[2])
+
+
+def _held(
+    robot: Robot, reach: Reach, delta: Array, friction: float, cops: list[Array], size: float
+) -> bool:
+    """Whether torques hold a lean ``size * delta`` with the CoP at each of ``cops``."""
+    q = reach.at(size * delta)
+    if q is None:
+        return False
+    body = at_rest(robot, q, robot.soles)
+    motion, shift = motions(robot, body, reach.free)
+    turning = motion[:, :3] @ shares(body.A[3:] @ motion[:, :3], np.ones(3))
+    torques = LeanTorques(robot, body, turning, shift[:, :2], friction, HELD)
+    return all(torques.holds(p) for p in cops)
