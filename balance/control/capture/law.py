@@ -79,7 +79,7 @@ class CaptureController(TaskLaw):
 
         samples: Annotated[int, Field(ge=4, le=32)] = 12
         """Number of samples of the plan [-]."""
-        replan_s: Positive = 0.005
+        replan_s: Positive = 0.004
         """Time from one plan to the next; each control step has its own if that is longer."""
         joint_friction: NonNegative = 0.0
         """Viscous friction of the joints that the law makes up for [N m s/rad]."""

@@ -34,7 +34,7 @@ HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
 GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
 LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
 END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 1e4, 20.0, 20.0
-SLACK_WEIGHT = 1e5
+SLACK_WEIGHT = 1e4
 
 
 @dataclass(frozen=True)

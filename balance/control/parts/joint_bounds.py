@@ -7,7 +7,7 @@ A joint at angle s with rate w may accelerate by at most
 and the same downwards: the first is critically damped and reaches no end of a range that it was
 inside of at rest; the second lets drives bring no joint beyond its top speed.  What a hit did to a
 joint, or what contacts and torques make of it, may leave no acceleration that keeps all of them: one
-slack for all, which costs more than any task, keeps the program solvable.
+slack for all, a torque on each joint's own inertia, keeps the program solvable.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.free_motion import FreeMotion
@@ -29,17 +30,21 @@ RANGE_RATE, SPEED_RATE = 4.0, 10.0  # k and c in units of omega
 TOP_SPEED = 1.1  # of the rated speeds
 STRONGEST = 300.0  # rad/s^2; no harder braking is asked for
 FAR = 150.0  # rad/s^2; a joint whose bounds are wider needs none
-SLACK_WEIGHT = 1e6  # per (rad/s^2)^2
+SLACK_WEIGHT = 1e4  # per squared newton metre
 ACTIVE = 1e-6  # rad/s^2
 
 
 @dataclass(slots=True)
 class JointRows:
-    """``C`` (k, n_x) x >= ``d`` (k,) for those bounds that are near; ``numbers`` (k,) says which."""
+    """``C`` (k, n_x) x >= ``d`` (k,) for those bounds that are near; ``numbers`` (k,) says which.
+
+    ``ease`` (k,) is by how much one newton metre of slack eases a bound, rad/s^2.
+    """
 
     C: Array
     d: Array
     numbers: NDArray[np.intp]
+    ease: Array
 
     def kept(self, x: Array) -> bool:
         """Whether ``x`` keeps all of them."""
@@ -57,6 +62,8 @@ class JointBounds:
         """``omega`` is the rate, 1/s, at which the robot falls."""
         self._lower, self._upper = usable_ranges(robot)
         self._speed = TOP_SPEED * robot.rated_speeds
+        inertia = np.diag(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))[6:]
+        self._ease = 1.0 / inertia
         self._rate, self._speed_rate = RANGE_RATE * omega, SPEED_RATE * omega
         joints = [name.replace("_", " ") for name in robot.joint_names]
         self.named = tuple(
@@ -91,6 +98,7 @@ class JointBounds:
             np.concatenate([Z, -Z]),
             np.concatenate([lower[near] - a_0, a_0 - upper[near]]),
             np.concatenate([near, len(lower) + near]),
+            np.tile(self._ease[near], 2),
         )
 
 
@@ -104,5 +112,6 @@ def with_slack(
     H[:n_y, :n_y], g[:n_y], H[-1, -1] = H_y, g_y, SLACK_WEIGHT
     hard = len(limits[1])
     C = np.zeros((hard + len(joints.d) + 1, n))
-    C[:hard, :-1], C[hard:-1, :-1], C[hard:, -1] = limits[0], joints.C, 1.0
+    C[:hard, :-1], C[hard:-1, :-1] = limits[0], joints.C
+    C[hard:-1, -1], C[-1, -1] = joints.ease, 1.0
     return QuadraticProgram(H, g, C, np.concatenate([limits[1], joints.d, [0.0]]))
