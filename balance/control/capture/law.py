@@ -20,7 +20,7 @@ from balance.control.capture.grounding import Grounding
 from balance.control.capture.planner import Planner
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
-from balance.control.parts.joint_bounds import JointBounds, with_slack
+from balance.control.parts.joint_bounds import with_slack
 from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
@@ -88,7 +88,7 @@ class CaptureController(TaskLaw):
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
-        super().__init__(law, robot, {}, {}, law.contact_damping)
+        super().__init__(law, robot, {}, {}, law.contact_damping, bounds_joints=True)
         self.law = law
         standing = self.body.at(robot.q_nominal, np.zeros(robot.model.nv))
         self._check_freedom(standing.equations(), {"its momentum": standing.A})
@@ -106,7 +106,6 @@ class CaptureController(TaskLaw):
             law.samples,
             make_solver(law.qp.solver),
         )
-        self.joint_bounds = JointBounds(robot, self.omega)
         self.grounding = Grounding(self.body, robot.com()[:2], self.height)
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._metric = self._inertia_metric()
@@ -131,11 +130,6 @@ class CaptureController(TaskLaw):
         scale = float(np.abs(np.diag(self.numbers.B[:, :3]))[:2].mean())
         inertia = motion.T.dot(resting.M).dot(motion) + LIGHTEST * scale * np.eye(motion.shape[1])
         return np.asarray(np.sqrt(POSTURE_WEIGHT * scale) * np.linalg.cholesky(inertia).T)
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """Names of the rows of wrench cones, torque limits and joint bounds."""
-        return (*self.limits.names, *self.joint_bounds.names)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
@@ -224,6 +218,7 @@ class CaptureController(TaskLaw):
         x = np.zeros(free.n_x)
         x[: free.n_y] = y
         torques, wrenches = free.forces(x)
+        assert self.joint_bounds is not None
         joints = self.joint_bounds.rows(free, here.q[7:], here.v[6:])
         margins = self.limits.margins(wrenches, torques)
         if margins[margins.argmin()] >= 0.0 and joints.kept(x):

@@ -91,9 +91,10 @@ class JointBounds:
         """The bounds of the joints that are near one, on the free coordinates of the motion."""
         lower, upper = self.accelerations(joints, rates)
         near = np.flatnonzero((upper < FAR) | (lower > -FAR))
+        rows = len(free.a_0) - len(joints) + near  # a chart of the base may have more than six
         Z = np.zeros((len(near), free.n_x))
-        Z[:, : free.n_y] = free.Z[6 + near]
-        a_0 = free.a_0[6 + near]
+        Z[:, : free.n_y] = free.Z[rows]
+        a_0 = free.a_0[rows]
         return JointRows(
             np.concatenate([Z, -Z]),
             np.concatenate([lower[near] - a_0, a_0 - upper[near]]),

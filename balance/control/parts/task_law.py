@@ -13,6 +13,7 @@ from balance.config import BalancingLawConfig
 from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.joint_bounds import JointBounds
 from balance.control.parts.limits import Limits
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.safety_frame import BalancingLaw
@@ -61,8 +62,13 @@ class TaskLaw(BalancingLaw):
         tasks: Mapping[str, float],
         frames: Mapping[str, FrameTaskConfig],
         contact_damping: float,
+        *,
+        bounds_joints: bool = False,
     ) -> None:
-        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
+        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold.
+
+        With ``bounds_joints`` the law keeps joints within their usable ranges and speeds.
+        """
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.body = robot, WholeBody(robot, contact_damping)
         super().__init__(law, robot, make_solver(law.qp.solver))
@@ -74,6 +80,8 @@ class TaskLaw(BalancingLaw):
         weight = float(np.linalg.norm(self.body.weight))
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
+        omega = float(np.sqrt(weight / self.body.mass / robot.com()[2]))
+        self.joint_bounds = JointBounds(robot, omega) if bounds_joints else None
         self.path = setpoint_path(law.setpoints, robot)
         impedance = law.impedance or robot.impedance
         pace = (impedance.frequency_hz, impedance.damping_ratio)
@@ -117,8 +125,8 @@ class TaskLaw(BalancingLaw):
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Names of the rows of the wrench cones and of the torque limits."""
-        return self.limits.names
+        """Names of the rows of wrench cones and torque limits, and of joint bounds if there are."""
+        return self.limits.names + (self.joint_bounds.names if self.joint_bounds else ())
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
