@@ -17,7 +17,6 @@ from balance.robots.support_polygon import SupportPolygon, feet, foot_corners
 
 Array = NDArray[np.float64]
 
-MOMENT_SHARE = 0.7  # of the largest moment: the rest is for what a plan does not know
 LEAST = 1e-6  # of a region's radius: none is a single point
 
 
@@ -29,7 +28,7 @@ def plan_regions(robot: Robot, numbers: Leaning, contacts: ContactAssumptionsCon
     momentum = excursion * float(np.sqrt(gravity / height))
     return Regions(
         _cop(robot, contacts),
-        _hull(MOMENT_SHARE * numbers.moment),
+        _hull(numbers.moment),
         _hull(numbers.lean / excursion),
         _hull(numbers.rate / momentum),
     )

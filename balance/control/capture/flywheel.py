@@ -24,6 +24,7 @@ class Flywheel:
         self.numbers, self.free = numbers, numbers.free
         self._nominal = robot.q_nominal[7:][self.free].copy()
         self._sink = np.append(numbers.sink, numbers.sink[0])
+        self._deepest = float((numbers.sink * numbers.lean**2).max())
 
     def state(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
         """delta (3 + n,) rad and its rate, relative to the desired orientation."""
@@ -51,4 +52,5 @@ class Flywheel:
         """How far (m) the CoM sinks with a level excursion (2,), because far legs must reach."""
         to = TURN.dot(excursion)
         angle = float(np.arctan2(to[1], to[0])) % (2.0 * np.pi)
-        return float(np.interp(angle, _ROUND, self._sink)) * float(excursion.dot(excursion))
+        sunk = float(np.interp(angle, _ROUND, self._sink)) * float(excursion.dot(excursion))
+        return min(sunk, self._deepest)

@@ -36,8 +36,8 @@ from balance.robots.support_polygon import SupportPolygon
 Array = NDArray[np.float64]
 
 # Weights per squared newton and newton metre: the CoP comes before all else.
-COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 5.0, 1.0
-SERVO = 4.7  # omega: how fast the coordinates return to their shares
+COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
+SERVO = 2.0  # omega: how fast the coordinates return to their shares
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
 
 

@@ -33,8 +33,10 @@ Array = NDArray[np.float64]
 HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
 GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
 LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
-END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 1e4, 20.0, 20.0
-SLACK_WEIGHT = 1e4
+END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 20.0, 20.0, 20.0
+LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT = 1e4, 1e5, 1e4
+LATER_MOMENT = 0.6  # of the moment's region after the first sample: what is left is a reserve
+END_SHARE = 0.9  # of the CoP's region, in which zeta shall be at the end
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Planner:
         self.solver, self.regions, self.samples = solver, regions, samples
         self._following = following
         self.lengths = sample_lengths(samples)
-        self._n = 4 * samples + 2
+        self._n = 4 * samples + 3
         own, driven = self._predictions()
         self._cost(own, driven, stiffness)
         self._bounds(own, driven)
@@ -119,7 +121,8 @@ class Planner:
             gradient += driven[k].T.dot(weight).dot(own[k])
             own_cost = tau * np.append(np.ones(2), MOMENT_WEIGHT * leaning)
             H[np.arange(4 * k, 4 * k + 4), np.arange(4 * k, 4 * k + 4)] += own_cost
-        H[[-2, -1], [-2, -1]] += SLACK_WEIGHT
+        weights = LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT
+        H[[-3, -2, -1], [-3, -2, -1]] = weights
         self._H, self._gradient = 0.5 * (H + H.T), -gradient
 
     def _bounds(self, own: Array, driven: Array) -> None:
@@ -132,14 +135,15 @@ class Planner:
         )
         rows, lower, of_state, of_centre = [], [], [], []
         for k in range(self.samples):
-            for region, first in ((cop, 4 * k), (moment, 4 * k + 2)):
+            later = LATER_MOMENT if k else 1.0
+            for region, first, share in ((cop, 4 * k, 1.0), (moment, 4 * k + 2, later)):
                 C = np.zeros((len(region.offsets), self._n))
                 C[:, first : first + 2] = -region.normals
                 rows.append(C)
-                lower.append(-region.offsets)
+                lower.append(-share * region.offsets)
                 of_state.append(np.zeros((len(C), 8)))
                 of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
-            for region, first, slack in ((lean, 4, -2), (rate, 6, -1)):
+            for region, first, slack in ((lean, 4, -3), (rate, 6, -2)):
                 pick = np.zeros((2, 8))
                 pick[:, first : first + 2] = np.eye(2)
                 pick[:, first - 4 : first - 2] = -self._following
@@ -149,12 +153,16 @@ class Planner:
                 lower.append(-region.offsets)
                 of_state.append(-region.normals.dot(pick).dot(own[k]))
                 of_centre.append(np.zeros((len(C), 2)))
-        slacks = np.zeros((2, self._n))
-        slacks[[0, 1], [-2, -1]] = 1.0
-        self._C = np.ascontiguousarray(np.concatenate([*rows, slacks]))
-        self._lower = np.concatenate([*lower, np.zeros(2)])
-        self._of_state = np.concatenate([*of_state, np.zeros((2, 8))])
-        self._of_centre = np.concatenate([*of_centre, np.zeros((2, 2))])
+        zeta = np.kron(np.ones(4), np.eye(2))
+        C = -cop.normals.dot(zeta).dot(driven[-1])
+        C[:, -1] = 1.0
+        slacks = np.zeros((3, self._n))
+        slacks[[0, 1, 2], [-3, -2, -1]] = 1.0
+        self._C = np.ascontiguousarray(np.concatenate([*rows, C, slacks]))
+        self._lower = np.concatenate([*lower, -END_SHARE * cop.offsets, np.zeros(3)])
+        ends = -cop.normals.dot(zeta).dot(own[-1])
+        self._of_state = np.concatenate([*of_state, ends, np.zeros((3, 8))])
+        self._of_centre = np.concatenate([*of_centre, -END_SHARE * cop.normals, np.zeros((3, 2))])
 
     def program(self, state: Array, centre: Array) -> QuadraticProgram:
         """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``."""
