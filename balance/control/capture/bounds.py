@@ -28,7 +28,7 @@ def plan_regions(robot: Robot, numbers: Leaning, contacts: ContactAssumptionsCon
     momentum = excursion * float(np.sqrt(gravity / height))
     return Regions(
         _cop(robot, contacts),
-        _hull(numbers.moment),
+        Region(level_directions(AZIMUTHS), numbers.moment.min(axis=0)),
         _hull(numbers.lean / excursion),
         _hull(numbers.rate / momentum),
     )

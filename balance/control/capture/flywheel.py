@@ -14,6 +14,7 @@ from balance.robots.capability.programme import TURN
 
 Array = NDArray[np.float64]
 
+LITTLE = 0.1  # of the largest lean
 _ROUND = np.append(AZIMUTHS, 2.0 * np.pi)
 
 
@@ -24,6 +25,7 @@ class Flywheel:
         self.numbers, self.free = numbers, numbers.free
         self._nominal = robot.q_nominal[7:][self.free].copy()
         self._sink = np.append(numbers.sink, numbers.sink[0])
+        self._little = LITTLE * float(numbers.lean.mean())
         self._deepest = float((numbers.sink * numbers.lean**2).max())
 
     def state(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
@@ -42,7 +44,10 @@ class Flywheel:
         """
         numbers, B = self.numbers, self.numbers.B[:2]
         excursion = B.dot(delta)
-        share = numbers.shares(excursion)
+        # Upright, the side to which the body is about to lean counts.
+        size = float(np.sqrt(moment.dot(moment)))
+        about = moment * (self._little / size) if size > 0.0 else np.array([0.0, self._little])
+        share = numbers.shares(excursion + about)
         target = np.clip(share.dot(excursion), -numbers.down, numbers.up)
         turn = share.dot(moment)
         turn += servo**2 * (target - delta) + 2.0 * servo * (share.dot(B.dot(rates)) - rates)
@@ -54,3 +59,10 @@ class Flywheel:
         angle = float(np.arctan2(to[1], to[0])) % (2.0 * np.pi)
         sunk = float(np.interp(angle, _ROUND, self._sink)) * float(excursion.dot(excursion))
         return min(sunk, self._deepest)
+
+    def moments(self, zeta: Array) -> Array:
+        """Largest moments (8,) to the sides with the CoP at the edge to which ``zeta`` (2,) is."""
+        place = float(np.arctan2(zeta[1], zeta[0])) % (2.0 * np.pi) / (0.25 * np.pi)
+        k = int(place)
+        share, rows = place - k, self.numbers.moment
+        return np.asarray((1.0 - share) * rows[k % 8] + share * rows[(k + 1) % 8])

@@ -163,9 +163,9 @@ class CaptureController(TaskLaw):
         """Torques and wrenches that follow the plan as near as contacts, drives, joints allow."""
         delta, rates = self.flywheel.state(here, desired)
         if not 0.0 < self._now - self._planned_at < self.law.replan_s - 1e-9:
-            plan = self.planner.plan(
-                self.plan_state(here, desired, delta), desired.com[:2] / self.height
-            )
+            state = self.plan_state(here, desired, delta)
+            moments = self.flywheel.moments(state.reshape(4, 2).sum(axis=0))
+            plan = self.planner.plan(state, desired.com[:2] / self.height, moments)
             if plan is None:
                 return None
             (self._cop, self._moment), self._planned_at = plan, self._now

@@ -133,14 +133,18 @@ class Planner:
             self.regions.lean,
             self.regions.rate,
         )
-        rows, lower, of_state, of_centre = [], [], [], []
+        rows, lower, of_state, of_centre, of_moment = [], [], [], [], []
         for k in range(self.samples):
             later = LATER_MOMENT if k else 1.0
             for region, first, share in ((cop, 4 * k, 1.0), (moment, 4 * k + 2, later)):
                 C = np.zeros((len(region.offsets), self._n))
                 C[:, first : first + 2] = -region.normals
                 rows.append(C)
-                lower.append(-share * region.offsets)
+                own_bounds = region is cop
+                lower.append(-region.offsets if own_bounds else np.zeros(len(C)))
+                of_moment.append(
+                    np.zeros((len(C), len(moment.offsets))) if own_bounds else -share * np.eye(len(C))
+                )
                 of_state.append(np.zeros((len(C), 8)))
                 of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
             for region, first, slack in ((lean, 4, -3), (rate, 6, -2)):
@@ -152,6 +156,7 @@ class Planner:
                 rows.append(C)
                 lower.append(-region.offsets)
                 of_state.append(-region.normals.dot(pick).dot(own[k]))
+                of_moment.append(np.zeros((len(C), len(moment.offsets))))
                 of_centre.append(np.zeros((len(C), 2)))
         zeta = np.kron(np.ones(4), np.eye(2))
         C = -cop.normals.dot(zeta).dot(driven[-1])
@@ -162,16 +167,26 @@ class Planner:
         self._lower = np.concatenate([*lower, -END_SHARE * cop.offsets, np.zeros(3)])
         ends = -cop.normals.dot(zeta).dot(own[-1])
         self._of_state = np.concatenate([*of_state, ends, np.zeros((3, 8))])
+        rest = np.zeros((len(ends) + 3, len(moment.offsets)))
+        self._of_moment = np.concatenate([*of_moment, rest])
         self._of_centre = np.concatenate([*of_centre, -END_SHARE * cop.normals, np.zeros((3, 2))])
 
-    def program(self, state: Array, centre: Array) -> QuadraticProgram:
-        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``."""
-        d = self._lower - self._of_state.dot(state) - self._of_centre.dot(centre)
+    def program(self, state: Array, centre: Array, moments: Array) -> QuadraticProgram:
+        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``.
+
+        ``moments`` are the offsets of the moment's region.
+        """
+        d = self._lower - self._of_state.dot(state)
+        d += self._of_moment.dot(moments) - self._of_centre.dot(centre)
         return QuadraticProgram(self._H, self._gradient.dot(state), self._C, d)
 
-    def plan(self, state: Array, centre: Array) -> tuple[Array, Array] | None:
+    def plan(
+        self, state: Array, centre: Array, moments: Array | None = None
+    ) -> tuple[Array, Array] | None:
         """CoP, relative to ``centre``, and moment (2,) for now; None without an answer."""
-        solution = self.solver.solve(self.program(state, centre))
+        if moments is None:
+            moments = self.regions.moment.offsets
+        solution = self.solver.solve(self.program(state, centre, moments))
         if solution.status is not QPStatus.SOLVED:
             return None
         return solution.x[:2].copy(), solution.x[2:4].copy()

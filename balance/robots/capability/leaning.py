@@ -1,10 +1,13 @@
 """One way of leaning, and how far, how fast and how hard it goes to each side.
 
 A level excursion lambda of the body (:mod:`balance.robots.capability.flywheel`) is shared out over
-the base's rotation and the free joints: each coordinate moves in proportion to its effect times the
-square of its range, so that the yaw momentum vanishes, for soles whose edge is used up bear none,
+the base's rotation and the free joints so that those which matter reach the ends of their ranges
+together and the yaw momentum vanishes, for soles whose edge is used up bear none,
 
-    delta = W B^T (B W B^T)^-1 (lambda_x, lambda_y, 0),    W = diag(range^2).
+    delta = W B^T (B W B^T)^-1 (lambda_x, lambda_y, 0),    W_i = range_i^2 / (c_i + NOTABLE c),
+
+with c_i = range_i |B_i^T e| what a coordinate has to give to the side e, c the sum of these: without
+the matrix in the middle the coordinate i would go to c_i / (c_i + NOTABLE c) of its range.
 
 Ranges come from legs that reach, usable joint ranges and bodies that do not touch
 (:mod:`balance.robots.capability.reach`).  The lean ends there too, or where torques no longer hold
@@ -37,8 +40,8 @@ JOINT_SHARE = 0.5  # of the way to its end that a free joint goes
 HELD = 0.8  # of the torque limits; the rest is to brake with
 AT_EDGE = 0.95  # of the CoP's reach: at the very edge one force is left, and no choice
 SPEED = 1.1  # of the rated speeds
-NOTABLE = 0.05  # of a lean: coordinates with less of it may be at their end
-SOFTENING = 1e-9  # kg^2 m^4: no free joint may be left to make the yaw momentum vanish
+NOTABLE = 0.05  # of a lean: coordinates with less to give hardly move
+SOFTENING = 1e-9  # no free coordinate may be left to make the yaw momentum vanish
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class Leaning:
     ``B`` (3, 3 + n) is the angular momentum per rate of delta with contacts and CoM at rest,
     ``follows`` (3, 3) that per velocity of the CoM with delta at rest.  ``up`` and ``down``
     (3 + n,) are the ranges.  To the sides ``AZIMUTHS``, of T lambda: ``lean`` (8,) kg m^2, ``rate``
-    (8,) kg m^2/s, ``moment`` (8,) in units of m g z, whatever edge on that side the CoP is at, and
-    ``sink`` (8,) how far the CoM sinks per squared lean.
+    (8,) kg m^2/s and ``sink`` (8,) how far the CoM sinks per squared lean; ``moment`` (8, 8) in
+    units of m g z, to the sides in its columns with the CoP at the edge on the side of its row.
     """
 
     free: NDArray[np.intp]
@@ -62,17 +65,19 @@ class Leaning:
     moment: Array
     sink: Array
 
-    def shares(self, excursion: Array) -> Array:
-        """Share (3 + n, 2) of each coordinate per level excursion, on the side of ``excursion``."""
-        ranges = np.where(self.B[:2].T.dot(excursion) >= 0.0, self.up, self.down)
-        return shares(self.B, ranges)
+    def shares(self, side: Array) -> Array:
+        """Share (3 + n, 2) of each coordinate per level excursion, for those near ``side`` (2,)."""
+        return shares(self.B, self.up, self.down, side)
 
 
-def shares(B: Array, ranges: Array) -> Array:
-    """W B^T (B W B^T)^-1 for the level excursions (n, 2)."""
-    weighted = B * ranges**2
+def shares(B: Array, up: Array, down: Array, axis: Array) -> Array:
+    """The shares (3 + n, 2) of level excursions about ``axis`` (2,), of any length but zero."""
+    effect = axis.dot(B[:2])
+    ranges = np.where(effect >= 0.0, up, down)
+    given = ranges * np.abs(effect)
+    weighted = B * (ranges**2 / (given + NOTABLE * given.sum()))
     gram = weighted.dot(B.T)
-    gram.ravel()[::4] += SOFTENING
+    gram.ravel()[::4] += SOFTENING * gram[0, 0]
     return np.asarray(np.linalg.solve(gram, weighted).T[:, :2])
 
 
@@ -90,17 +95,19 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
     reach = Reach(robot, free)
     B = standing.A[3:] @ motion
     up, down = (_ranges(robot, reach, sign) for sign in (1.0, -1.0))
-    both = shares(B, 0.5 * (up + down))
-    torques = LeanTorques(robot, standing, motion @ both, shift[:, :2], friction)
-    weak = LeanTorques(robot, standing, motion @ both, shift[:, :2], friction, HELD)
     sides = level_directions(AZIMUTHS)
+    turning = [motion @ shares(B, up, down, TURN.T @ side) for side in sides]
+    torques, weak = (
+        [LeanTorques(robot, standing, way, shift[:, :2], friction, share) for way in turning]
+        for share in (1.0, HELD)
+    )
     far = [_room(robot, side) for side in sides]
-    edges = [AT_EDGE * torques.edge(side, room) for side, room in zip(sides, far, strict=True)]
-    held = [AT_EDGE * weak.edge(side, room) for side, room in zip(sides, far, strict=True)]
-    found: dict[str, list[float]] = {"lean": [], "rate": [], "moment": [], "sink": []}
+    edges = [AT_EDGE * torques[k].edge(side, far[k]) for k, side in enumerate(sides)]
+    held = [AT_EDGE * weak[k].edge(side, far[k]) for k, side in enumerate(sides)]
+    found: dict[str, list[float]] = {"lean": [], "rate": [], "sink": []}
     for k, side in enumerate(sides):
         axis = TURN.T @ side
-        delta = shares(B, np.where(B[:2].T @ axis >= 0.0, up, down)) @ axis
+        delta = shares(B, up, down, axis) @ axis
         ranges = np.where(delta >= 0.0, up, down)
         moved = np.abs((axis @ B[:2]) * delta) > NOTABLE
         most = reach.along(delta, float(np.min(ranges[moved] / np.abs(delta[moved]))))
@@ -112,11 +119,12 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         found["lean"].append(most)
         found["rate"].append(float(np.min(SPEED * robot.rated_speeds / np.maximum(speeds, 1e-9))))
         found["sink"].append(sunk / max(most**2, 1e-9))
-        ahead = [p for p, other in zip(edges, sides, strict=True) if other @ side > -1e-6]
-        found["moment"].append(max(0.0, min(torques.moment(side, p) for p in ahead)))
+    moment = [
+        [max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in edges
+    ]
     return {
         "free": free.tolist(), "B": B.tolist(), "follows": (standing.A[3:] @ shift * robot.mass).tolist(),
-        "up": up.tolist(), "down": down.tolist(), **found,
+        "up": up.tolist(), "down": down.tolist(), "moment": moment, **found,
     }  # fmt: skip
 
 
@@ -172,6 +180,7 @@ def _held(
         return False
     body = at_rest(robot, q, robot.soles)
     motion, shift = motions(robot, body, reach.free)
-    turning = motion[:, :3] @ shares(body.A[3:] @ motion[:, :3], np.ones(3))
+    B, ones = body.A[3:] @ motion[:, :3], np.ones(3)
+    turning = motion[:, :3] @ shares(B, ones, ones, np.ones(2))
     torques = LeanTorques(robot, body, turning, shift[:, :2], friction, HELD)
     return all(torques.holds(p) for p in cops)
