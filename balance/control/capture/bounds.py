@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, HalfspaceIntersection
+from scipy.spatial import ConvexHull
 
 from balance.config import ContactAssumptionsConfig
 from balance.control.capture.planner import Region, Regions
 from balance.robots import Robot
-from balance.robots.capability.body import level_directions
 from balance.robots.capability.cop import cop_region
-from balance.robots.capability.leaning import AZIMUTHS, Leaning
+from balance.robots.capability.leaning import Leaning
 from balance.robots.support_polygon import SupportPolygon, feet, foot_corners
 
 Array = NDArray[np.float64]
@@ -28,27 +27,40 @@ def plan_regions(robot: Robot, numbers: Leaning, contacts: ContactAssumptionsCon
     momentum = excursion * float(np.sqrt(gravity / height))
     return Regions(
         _cop(robot, contacts),
-        Region(level_directions(AZIMUTHS), numbers.moment.min(axis=0)),
-        _hull(numbers.lean / excursion),
-        _hull(numbers.rate / momentum),
+        Region(numbers.sides, numbers.moment.min(axis=0)),
+        _hull(numbers.sides, numbers.lean / excursion),
+        _hull(numbers.sides, numbers.rate / momentum),
     )
 
 
-def _hull(radii: Array) -> Region:
+def _hull(sides: Array, radii: Array) -> Region:
     """The convex hull of points at ``radii`` to the sides."""
-    hull = ConvexHull(level_directions(AZIMUTHS) * np.maximum(radii, LEAST)[:, None])
+    hull = ConvexHull(sides * np.maximum(radii, LEAST)[:, None])
     return Region(hull.equations[:, :2].copy(), -hull.equations[:, 2])
 
 
 def _cop(robot: Robot, contacts: ContactAssumptionsConfig) -> Region:
     """Within the feet less their margin, each pressed by its least force, and within torques."""
     height = float(robot.com()[2])
-    pressed = ConvexHull(pressed_corners(robot, contacts)).equations
-    strong = _edges(cop_region(robot, contacts.friction))
-    inside = robot.com()[:2]
-    both = HalfspaceIntersection(np.vstack([pressed, strong]), inside)
-    edges = _edges(SupportPolygon(both.intersections))
+    pressed = SupportPolygon(pressed_corners(robot, contacts))
+    points = pressed.vertices
+    for a, b, c in _edges(cop_region(robot, contacts.friction)):
+        points = _cut(points, np.array([a, b]), c)
+    both = SupportPolygon(points)
+    edges = _edges(both if both.has_area else pressed)
     return Region(edges[:, :2].copy(), -edges[:, 2] / height)
+
+
+def _cut(points: Array, normal: Array, offset: float) -> Array:
+    """What a convex polygon, its ``points`` (n, 2) in order, has where normal . x + offset <= 0."""
+    kept: list[Array] = []
+    for here, there in zip(points, np.roll(points, -1, axis=0), strict=True):
+        d_here, d_there = normal.dot(here) + offset, normal.dot(there) + offset
+        if d_here <= 0.0:
+            kept.append(here)
+        if d_here * d_there < 0.0:
+            kept.append(here + d_here / (d_here - d_there) * (there - here))
+    return np.array(kept).reshape(-1, 2)
 
 
 def pressed_corners(robot: Robot, contacts: ContactAssumptionsConfig) -> Array:

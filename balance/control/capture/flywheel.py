@@ -26,6 +26,7 @@ class Flywheel:
         self._nominal = robot.q_nominal[7:][self.free].copy()
         self._sink = np.append(numbers.sink, numbers.sink[0])
         self._little = LITTLE * float(numbers.lean.mean())
+        self._forwards = self._little * TURN.T.dot(numbers.sides[0])
         self._deepest = float((numbers.sink * numbers.lean**2).max())
 
     def state(self, body: BodyView, desired: Desired) -> tuple[Array, Array]:
@@ -46,7 +47,7 @@ class Flywheel:
         excursion = B.dot(delta)
         # Upright, the side to which the body is about to lean counts.
         size = float(np.sqrt(moment.dot(moment)))
-        about = moment * (self._little / size) if size > 0.0 else np.array([0.0, self._little])
+        about = moment * (self._little / size) if size > 0.0 else self._forwards
         share = numbers.shares(excursion + about)
         target = np.clip(share.dot(excursion), -numbers.down, numbers.up)
         turn = share.dot(moment)
@@ -55,14 +56,18 @@ class Flywheel:
 
     def sink(self, excursion: Array) -> float:
         """How far (m) the CoM sinks with a level excursion (2,), because far legs must reach."""
-        to = TURN.dot(excursion)
-        angle = float(np.arctan2(to[1], to[0])) % (2.0 * np.pi)
+        angle = self._angle(TURN.dot(excursion))
         sunk = float(np.interp(angle, _ROUND, self._sink)) * float(excursion.dot(excursion))
         return min(sunk, self._deepest)
 
     def moments(self, zeta: Array) -> Array:
         """Largest moments (8,) to the sides with the CoP at the edge to which ``zeta`` (2,) is."""
-        place = float(np.arctan2(zeta[1], zeta[0])) % (2.0 * np.pi) / (0.25 * np.pi)
+        place = self._angle(zeta) / (0.25 * np.pi)
         k = int(place)
         share, rows = place - k, self.numbers.moment
         return np.asarray((1.0 - share) * rows[k % 8] + share * rows[(k + 1) % 8])
+
+    def _angle(self, side: Array) -> float:
+        """The azimuth of a level vector from the robot's heading, 0 to 2 pi."""
+        angle = float(np.arctan2(side[1], side[0])) - self.numbers.heading
+        return angle % (2.0 * np.pi)

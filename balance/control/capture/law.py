@@ -127,7 +127,7 @@ class CaptureController(TaskLaw):
         """
         resting = at_rest(self.robot, self.robot.q_nominal, self.robot.soles)
         motion = motions(self.robot, resting, self.numbers.free)[0]
-        scale = float(np.abs(np.diag(self.numbers.B[:, :3]))[:2].mean())
+        scale = float(np.linalg.norm(self.numbers.B[:2, :3])) / np.sqrt(2.0)
         inertia = motion.T.dot(resting.M).dot(motion) + LIGHTEST * scale * np.eye(motion.shape[1])
         return np.asarray(np.sqrt(POSTURE_WEIGHT * scale) * np.linalg.cholesky(inertia).T)
 

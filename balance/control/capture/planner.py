@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
 GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
 LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
+DEFAULT_PULL = 3.0  # K^2 - 1 of the default gains
 END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 20.0, 20.0, 20.0
 LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT = 1e4, 1e5, 1e4
 LATER_MOMENT = 0.6  # of the moment's region after the first sample: what is left is a reserve
@@ -105,13 +106,14 @@ class Planner:
         return own, driven
 
     def _cost(self, own: Array, driven: Array, stiffness: Array) -> None:
-        pull = stiffness.dot(stiffness) - np.eye(2)
-        values, vectors = np.linalg.eigh(pull)
+        values, vectors = np.linalg.eigh(stiffness.dot(stiffness) - np.eye(2))
         pull = (vectors * np.maximum(values, 0.0)).dot(vectors.T)
+        # What leaning costs beside zeta is the same however stiff the CoM is held.
+        leaning = (vectors * np.maximum(values / DEFAULT_PULL, 1.0)).dot(vectors.T)
         zeta = np.kron(np.ones(4), np.eye(2))
         of_state = zeta.T.dot(pull).dot(zeta)
-        leaning = np.maximum(np.diag(pull), 3.0) / 3.0
-        of_state += np.diag(np.concatenate([np.zeros(4), LEAN_WEIGHT * leaning, RATE_WEIGHT * leaning]))
+        of_state[4:6, 4:6] += LEAN_WEIGHT * leaning
+        of_state[6:, 6:] += RATE_WEIGHT * leaning
         at_end = END_ZETA_WEIGHT * zeta.T.dot(zeta)
         at_end += np.diag(np.repeat([0.0, 0.0, END_LEAN_WEIGHT, END_RATE_WEIGHT], 2))
         H, gradient = np.zeros((self._n, self._n)), np.zeros((self._n, 8))
@@ -119,8 +121,9 @@ class Planner:
             weight = tau * of_state + (at_end if k == self.samples - 1 else 0.0)
             H += driven[k].T.dot(weight).dot(driven[k])
             gradient += driven[k].T.dot(weight).dot(own[k])
-            own_cost = tau * np.append(np.ones(2), MOMENT_WEIGHT * leaning)
-            H[np.arange(4 * k, 4 * k + 4), np.arange(4 * k, 4 * k + 4)] += own_cost
+            own_part = slice(4 * k, 4 * k + 2), slice(4 * k + 2, 4 * k + 4)
+            H[own_part[0], own_part[0]] += tau * np.eye(2)
+            H[own_part[1], own_part[1]] += tau * MOMENT_WEIGHT * leaning
         weights = LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT
         H[[-3, -2, -1], [-3, -2, -1]] = weights
         self._H, self._gradient = 0.5 * (H + H.T), -gradient

@@ -49,12 +49,14 @@ class Leaning:
     """SI units, world axes; ``free`` are the joints in delta (3 + n,).
 
     ``B`` (3, 3 + n) is the angular momentum per rate of delta with contacts and CoM at rest,
+    ``heading`` is the yaw of the base, rad.
     ``follows`` (3, 3) that per velocity of the CoM with delta at rest.  ``up`` and ``down``
-    (3 + n,) are the ranges.  To the sides ``AZIMUTHS``, of T lambda: ``lean`` (8,) kg m^2, ``rate``
+    (3 + n,) are the ranges.  To the sides ``AZIMUTHS`` from there, of T lambda: ``lean`` (8,) kg m^2, ``rate``
     (8,) kg m^2/s and ``sink`` (8,) how far the CoM sinks per squared lean; ``moment`` (8, 8) in
     units of m g z, to the sides in its columns with the CoP at the edge on the side of its row.
     """
 
+    heading: float
     free: NDArray[np.intp]
     B: Array
     follows: Array
@@ -64,6 +66,11 @@ class Leaning:
     rate: Array
     moment: Array
     sink: Array
+
+    @property
+    def sides(self) -> Array:
+        """Unit vectors (8, 2) to the sides, world axes."""
+        return level_directions(AZIMUTHS + float(self.heading))
 
     def shares(self, side: Array) -> Array:
         """Share (3 + n, 2) of each coordinate per level excursion, for those near ``side`` (2,)."""
@@ -84,7 +91,9 @@ def shares(B: Array, up: Array, down: Array, axis: Array) -> Array:
 def leaning(robot: Robot, friction: float) -> Leaning:
     """The way of leaning of ``robot`` in its stance, found once and kept."""
     tree = kept(robot, f"leaning friction={friction!r}", lambda: _find(robot, friction))
-    return Leaning(**{key: np.array(value) for key, value in tree.items()})
+    arrays: dict[str, Any] = {key: np.array(value) for key, value in tree.items()}
+    arrays["free"], arrays["heading"] = arrays["free"].astype(np.intp), tree["heading"]
+    return Leaning(**arrays)
 
 
 def _find(robot: Robot, friction: float) -> dict[str, Any]:
@@ -95,7 +104,9 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
     reach = Reach(robot, free)
     B = standing.A[3:] @ motion
     up, down = (_ranges(robot, reach, sign) for sign in (1.0, -1.0))
-    sides = level_directions(AZIMUTHS)
+    R_WB = standing.data.oMi[1].rotation
+    heading = float(np.arctan2(R_WB[1, 0], R_WB[0, 0]))
+    sides = level_directions(AZIMUTHS + heading)
     turning = [motion @ shares(B, up, down, TURN.T @ side) for side in sides]
     torques, weak = (
         [LeanTorques(robot, standing, way, shift[:, :2], friction, share) for way in turning]
@@ -112,7 +123,7 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         moved = np.abs((axis @ B[:2]) * delta) > NOTABLE
         most = reach.along(delta, float(np.min(ranges[moved] / np.abs(delta[moved]))))
         cops = [held[k], held[k - 2], held[(k + 2) % len(sides)]]
-        most = bisected(most, partial(_held, robot, reach, delta, friction, cops))
+        most = bisected(most, partial(_held, robot, reach, delta, axis, friction, cops))
         q = reach.at(most * delta)
         sunk = 0.0 if q is None else max(0.0, float(robot.com()[2] - robot.com(q)[2]))
         speeds = np.abs(motion[6:] @ delta)
@@ -123,7 +134,7 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         [max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in edges
     ]
     return {
-        "free": free.tolist(), "B": B.tolist(), "follows": (standing.A[3:] @ shift * robot.mass).tolist(),
+        "heading": heading, "free": free.tolist(), "B": B.tolist(), "follows": (standing.A[3:] @ shift * robot.mass).tolist(),
         "up": up.tolist(), "down": down.tolist(), "moment": moment, **found,
     }  # fmt: skip
 
@@ -172,15 +183,21 @@ def _room(robot: Robot, side: Array) -> float:
 
 
 def _held(
-    robot: Robot, reach: Reach, delta: Array, friction: float, cops: list[Array], size: float
+    robot: Robot,
+    reach: Reach,
+    delta: Array,
+    axis: Array,
+    friction: float,
+    cops: list[Array],
+    size: float,
 ) -> bool:
-    """Whether torques hold a lean ``size * delta`` with the CoP at each of ``cops``."""
+    """Whether torques hold a lean ``size * delta`` about ``axis`` with the CoP at ``cops``."""
     q = reach.at(size * delta)
     if q is None:
         return False
     body = at_rest(robot, q, robot.soles)
     motion, shift = motions(robot, body, reach.free)
     B, ones = body.A[3:] @ motion[:, :3], np.ones(3)
-    turning = motion[:, :3] @ shares(B, ones, ones, np.ones(2))
+    turning = motion[:, :3] @ shares(B, ones, ones, axis)
     torques = LeanTorques(robot, body, turning, shift[:, :2], friction, HELD)
     return all(torques.holds(p) for p in cops)

@@ -31,8 +31,10 @@ class Reach:
 
     def __init__(self, robot: Robot, free: NDArray[np.intp]) -> None:
         self.robot, self.free = robot, free
-        self.lower, self.upper = usable_ranges(robot)
         model = robot.model
+        self.lower, self.upper = usable_ranges(robot)
+        self.lower = np.maximum(self.lower, model.lowerPositionLimit[7:])
+        self.upper = np.minimum(self.upper, model.upperPositionLimit[7:])
         self._model = model.copy()
         self._model.lowerPositionLimit = np.append(model.lowerPositionLimit[:7], self.lower)
         self._model.upperPositionLimit = np.append(model.upperPositionLimit[:7], self.upper)

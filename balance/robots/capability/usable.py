@@ -25,13 +25,17 @@ WIDEST_RAD = np.pi  # joints without stops
 
 
 def usable_ranges(robot: Robot) -> tuple[Array, Array]:
-    """Lowest and highest angle (nj,) of every joint; the nominal posture is always between."""
+    """Lowest and highest angle (nj,) of every joint; the nominal posture is between them."""
     nominal = robot.q_nominal[7:]
     lower = robot.model.lowerPositionLimit[7:] + STOP_RAD
     upper = robot.model.upperPositionLimit[7:] - STOP_RAD
-    lower = np.clip(lower, nominal - WIDEST_RAD, nominal)
-    upper = np.clip(upper, nominal, nominal + WIDEST_RAD)
+    # A joint that rests on its stop in the nominal posture may go on doing so.
+    lower = np.where(nominal <= lower, -np.inf, lower)
+    upper = np.where(nominal >= upper, np.inf, upper)
+    lower, upper = np.maximum(lower, nominal - WIDEST_RAD), np.minimum(upper, nominal + WIDEST_RAD)
     for k, contact in enumerate(robot.soles):
+        if not contact.is_foot:
+            continue
         for joint in contact_joints(robot, [contact]):
             low, high = _bent(robot, k, int(joint), float(lower[joint]), float(upper[joint]))
             lower[joint], upper[joint] = max(lower[joint], low), min(upper[joint], high)
@@ -45,6 +49,8 @@ def _bent(robot: Robot, k: int, joint: int, lower: float, upper: float) -> tuple
     above = np.arange(nominal, upper, STEP_RAD)
     volumes = [np.array([_volume(robot, k, joint, a) for a in side]) for side in (below, above)]
     least = STRAIGHT * max(float(side.max(initial=0.0)) for side in volumes)
+    if volumes[0].size and volumes[0][0] < 2.0 * least:  # stretched from the start
+        return lower, upper
     ends = []
     for angles, sizes, end in zip((below, above), volumes, (lower, upper), strict=True):
         flat = np.flatnonzero(sizes < least)
