@@ -32,9 +32,13 @@ class LeanTorques:
         motion: Array,
         shift: Array,
         friction: float,
+        counted: NDArray[np.bool_],
         share: float = 1.0,
     ) -> None:
-        """Accelerations (nv, 2) are ``motion`` per level moment, ``shift`` per level force."""
+        """Accelerations (nv, 2) are ``motion`` per level moment, ``shift`` per level force.
+
+        ``counted`` (nj,) are the joints whose torques count.
+        """
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         height = float(robot.com()[2])
         of_force = shift - motion @ (body.A[3:5] @ shift)
@@ -43,7 +47,7 @@ class LeanTorques:
         a = np.hstack([of_p, of_u])
         balance = np.hstack([body.M @ a, -weight * body.J.T])
         limits = share * robot.effort_limits
-        bounded = np.isfinite(limits) & (limits > 0.0)
+        bounded = np.isfinite(limits) & (limits > 0.0) & counted
         own = body.gravity[6:][bounded] / limits[bounded]
         torques = balance[6:][bounded] / limits[bounded, None]
         cones = block_diag(*(_cone_rows(sole, friction) for sole in robot.soles))

@@ -11,7 +11,8 @@ the matrix in the middle the coordinate i would go to c_i / (c_i + NOTABLE c) of
 
 Ranges come from legs that reach, usable joint ranges and bodies that do not touch
 (:mod:`balance.robots.capability.reach`).  The lean ends there too, or where torques no longer hold
-it; its rate ends with the joints' rated speeds, its moment with their torques.
+it; its rate ends with the joints' rated speeds, its moment with their torques.  Light limbs limit
+none of these: weak arms give what they can, and the trunk does not wait for them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from balance.robots.capability.flywheel import carries_a_foot
 from balance.robots.capability.kept import kept
 from balance.robots.capability.lean_torques import LeanTorques, bisected
 from balance.robots.capability.programme import TURN
-from balance.robots.capability.reach import Reach
+from balance.robots.capability.reach import Reach, light_limbs
 from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
@@ -104,12 +105,16 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
     reach = Reach(robot, free)
     B = standing.A[3:] @ motion
     up, down = (_ranges(robot, reach, sign) for sign in (1.0, -1.0))
+    counted = _counted(robot, free)
     R_WB = standing.data.oMi[1].rotation
     heading = float(np.arctan2(R_WB[1, 0], R_WB[0, 0]))
     sides = level_directions(AZIMUTHS + heading)
     turning = [motion @ shares(B, up, down, TURN.T @ side) for side in sides]
     torques, weak = (
-        [LeanTorques(robot, standing, way, shift[:, :2], friction, share) for way in turning]
+        [
+            LeanTorques(robot, standing, way, shift[:, :2], friction, counted, share)
+            for way in turning
+        ]
         for share in (1.0, HELD)
     )
     far = [_room(robot, side) for side in sides]
@@ -126,7 +131,7 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         most = bisected(most, partial(_held, robot, reach, delta, axis, friction, cops))
         q = reach.at(most * delta)
         sunk = 0.0 if q is None else max(0.0, float(robot.com()[2] - robot.com(q)[2]))
-        speeds = np.abs(motion[6:] @ delta)
+        speeds = np.abs(motion[6:] @ delta) * counted
         found["lean"].append(most)
         found["rate"].append(float(np.min(SPEED * robot.rated_speeds / np.maximum(speeds, 1e-9))))
         found["sink"].append(sunk / max(most**2, 1e-9))
@@ -176,6 +181,12 @@ def _ranges(robot: Robot, reach: Reach, sign: float) -> Array:
     return found
 
 
+def _counted(robot: Robot, free: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which joints (nj,) limit a lean: all but those of light limbs, which give what they can."""
+    light = light_limbs(robot, free)
+    return np.array([j + 2 not in light for j in range(robot.model.nv - 6)])
+
+
 def _room(robot: Robot, side: Array) -> float:
     """How far the support polygon lets the CoP go to a side, in units of the CoM's height."""
     com = robot.com()
@@ -199,5 +210,6 @@ def _held(
     motion, shift = motions(robot, body, reach.free)
     B, ones = body.A[3:] @ motion[:, :3], np.ones(3)
     turning = motion[:, :3] @ shares(B, ones, ones, axis)
-    torques = LeanTorques(robot, body, turning, shift[:, :2], friction, HELD)
+    counted = _counted(robot, reach.free)
+    torques = LeanTorques(robot, body, turning, shift[:, :2], friction, counted, HELD)
     return all(torques.holds(p) for p in cops)

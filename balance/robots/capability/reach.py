@@ -48,7 +48,7 @@ class Reach:
         }
         self._R_WB = pin.Quaternion(robot.q_nominal[3:7]).matrix()
         self._near = Proximity(robot)
-        limbs = _light_limbs(robot, free)
+        limbs = light_limbs(robot, free)
         self._light = {i for i, shape in enumerate(self._near.shapes) if shape.joint in limbs}
         self._start = self._overlaps(robot.q_nominal)
 
@@ -107,7 +107,7 @@ class Reach:
         )
 
 
-def _light_limbs(robot: Robot, free: NDArray[np.intp]) -> set[int]:
+def light_limbs(robot: Robot, free: NDArray[np.intp]) -> set[int]:
     """Joints of limbs that bear no contact and are light: arms and heads, not trunks."""
     model = robot.model
     data = model.createData()
