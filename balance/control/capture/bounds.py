@@ -1,4 +1,4 @@
-"""What the plan may count on, in its units: regions of the CoP, the moment, the lean and its rate."""
+"""What the plan may count on, in its units: regions of CoP, moment, lean and its rate."""
 
 from __future__ import annotations
 

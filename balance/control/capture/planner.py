@@ -1,22 +1,25 @@
 """The pendulum with a flywheel, some way ahead, as one quadratic program.
 
-Lengths in units of the CoM height z, times in units of 1 / omega, omega^2 = g / z, all from the
-place where the CoM shall be.  With the CoM x and its velocity v, the CoP p, the moment about the CoM
-u = T dl/dt / (m g z), and the lean h = T lambda / (m z^2), the excursion of the flywheel, with its
-rate r = T l / (m z^2 omega), on each of the two level axes
+Lengths are in units of the CoM height z, times in units of 1 / omega, omega^2 = g / z, all from the
+place where the CoM shall be.  With the CoM x and its velocity v, the CoP p, the moment about the
+CoM u = T dl/dt / (m g z), and the lean h = T lambda / (m z^2), the excursion of the flywheel, with
+its rate r = T l / (m z^2 omega), on each of the two level axes
 
     x' = v,    v' = x - p - u,    h' = r,    r' = u,
 
 whatever the robot.  The sum zeta = x + v + h + r diverges, zeta' = zeta - p - h; all else follows.
 CoP and moment are constant within each of N samples of length tau_k, and
 
-    minimise    sum_k tau_k (|p_k|^2 + |zeta_k+1|^2_Q + w_h |h_k+1|^2 + w_r |r_k+1|^2 + w_u |u_k|^2)
-                + W_zeta |zeta_N|^2 + W_h |h_N|^2 + W_r |r_N|^2 + W_s (s_h^2 + s_r^2)
-    subject to  p_k in the CoP's region,        u_k in that of the moment,
-                h_k in that of the lean by s_h,  r_k in that of its rate by s_r.
+    minimise    sum_k tau_k (|p_k|^2 + |zeta|^2_Q + |h|^2_W5 + |r|^2_W + |u_k|^2_W/5)_k+1
+                + 20 (|zeta_N|^2 + |h_N|^2 + |r_N|^2) + 1e4 s_h^2 + 1e5 s_r^2 + 1e4 s_z^2
+    subject to  p_k in the CoP's region,     u_k in that of the moment, later ones in a part of it,
+                h_k - F x_k in that of the lean, r_k - F v_k in that of its rate, by s_h and s_r,
+                zeta_N in most of the CoP's region, by s_z.
 
-Q = K^2 - 1 makes p = (1 + K) zeta the answer where no bound is in the way and nothing leans: K is the
-stiffness of the CoM in units of m omega^2.
+Q = K^2 - 1 makes p = (1 + K) zeta the answer where no bound is in the way and nothing leans: K is
+the stiffness of the CoM in units of m omega^2.  W = max(Q / 3, 1) is 1 for the default gains.  F is
+the momentum that the legs have by the CoM's motion alone, which is no lean.  That later moments are
+planned with a part of their region is a reserve for what the plan does not know.
 """
 
 from __future__ import annotations
@@ -73,7 +76,7 @@ def step_matrices(tau: float) -> tuple[Array, Array]:
 
 
 class Planner:
-    """Solves the program again and again; all but the state and the place of the CoP is constant."""
+    """Solves the program again and again; all but the state and the moments is constant."""
 
     def __init__(
         self,
@@ -146,7 +149,9 @@ class Planner:
                 own_bounds = region is cop
                 lower.append(-region.offsets if own_bounds else np.zeros(len(C)))
                 of_moment.append(
-                    np.zeros((len(C), len(moment.offsets))) if own_bounds else -share * np.eye(len(C))
+                    np.zeros((len(C), len(moment.offsets)))
+                    if own_bounds
+                    else -share * np.eye(len(C))
                 )
                 of_state.append(np.zeros((len(C), 8)))
                 of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))

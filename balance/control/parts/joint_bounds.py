@@ -6,8 +6,8 @@ A joint at angle s with rate w may accelerate by at most
 
 and the same downwards: the first is critically damped and reaches no end of a range that it was
 inside of at rest; the second lets drives bring no joint beyond its top speed.  What a hit did to a
-joint, or what contacts and torques make of it, may leave no acceleration that keeps all of them: one
-slack for all, a torque on each joint's own inertia, keeps the program solvable.
+joint, or what contacts and torques make of it, may leave no acceleration that keeps all of them:
+one slack for all, a torque on each joint's own inertia, keeps the program solvable.
 """
 
 from __future__ import annotations

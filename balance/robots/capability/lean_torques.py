@@ -1,4 +1,4 @@
-"""What torques allow a body that leans in fixed shares: linear programmes over CoP, moment, wrenches.
+"""What torques allow a body that leans in fixed shares, by linear programmes over CoP and moment.
 
 Unlike :mod:`balance.robots.capability.programme`, where any motion counts, the body here moves as a
 law moves it: with CoP p and moment u, both in units of the CoM height z, the CoM's acceleration is

@@ -6,8 +6,8 @@ together and the yaw momentum vanishes, for soles whose edge is used up bear non
 
     delta = W B^T (B W B^T)^-1 (lambda_x, lambda_y, 0),    W_i = range_i^2 / (c_i + NOTABLE c),
 
-with c_i = range_i |B_i^T e| what a coordinate has to give to the side e, c the sum of these: without
-the matrix in the middle the coordinate i would go to c_i / (c_i + NOTABLE c) of its range.
+with c_i = range_i |B_i^T e| what a coordinate has to give to the side e, c the sum of these:
+without the matrix in the middle it would go to c_i / (c_i + NOTABLE c) of its range.
 
 Ranges come from legs that reach, usable joint ranges and bodies that do not touch
 (:mod:`balance.robots.capability.reach`).  The lean ends there too, or where torques no longer hold
@@ -49,12 +49,12 @@ SOFTENING = 1e-9  # no free coordinate may be left to make the yaw momentum vani
 class Leaning:
     """SI units, world axes; ``free`` are the joints in delta (3 + n,).
 
-    ``B`` (3, 3 + n) is the angular momentum per rate of delta with contacts and CoM at rest,
-    ``heading`` is the yaw of the base, rad.
-    ``follows`` (3, 3) that per velocity of the CoM with delta at rest.  ``up`` and ``down``
-    (3 + n,) are the ranges.  To the sides ``AZIMUTHS`` from there, of T lambda: ``lean`` (8,) kg m^2, ``rate``
-    (8,) kg m^2/s and ``sink`` (8,) how far the CoM sinks per squared lean; ``moment`` (8, 8) in
-    units of m g z, to the sides in its columns with the CoP at the edge on the side of its row.
+    ``heading`` is the yaw of the base, rad.  ``B`` (3, 3 + n) is the angular momentum per rate of
+    delta with contacts and CoM at rest, ``follows`` (3, 3) that per velocity of the CoM with delta
+    at rest.  ``up`` and ``down`` (3 + n,) are the ranges.  To the sides ``AZIMUTHS`` from the
+    heading, of T lambda: ``lean`` (8,) kg m^2, ``rate`` (8,) kg m^2/s and ``sink`` (8,) how far the
+    CoM sinks per squared lean; ``moment`` (8, 8) in units of m g z, to the sides in its columns
+    with the CoP at the edge on the side of its row.
     """
 
     heading: float
@@ -135,11 +135,10 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         found["lean"].append(most)
         found["rate"].append(float(np.min(SPEED * robot.rated_speeds / np.maximum(speeds, 1e-9))))
         found["sink"].append(sunk / max(most**2, 1e-9))
-    moment = [
-        [max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in edges
-    ]
+    follows = robot.mass * standing.A[3:] @ shift
+    moment = [[max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in edges]
     return {
-        "heading": heading, "free": free.tolist(), "B": B.tolist(), "follows": (standing.A[3:] @ shift * robot.mass).tolist(),
+        "heading": heading, "free": free.tolist(), "B": B.tolist(), "follows": follows.tolist(),
         "up": up.tolist(), "down": down.tolist(), "moment": moment, **found,
     }  # fmt: skip
 
@@ -165,7 +164,7 @@ def motions(robot: Robot, body: RestingBody, free: NDArray[np.intp]) -> tuple[Ar
 
 
 def _ranges(robot: Robot, reach: Reach, sign: float) -> Array:
-    """How far each coordinate (3 + n,) goes alone, up or down; free joints ``JOINT_SHARE`` of it."""
+    """How far each coordinate (3 + n,) goes alone; free joints ``JOINT_SHARE`` of that."""
     idle = carries_a_foot(robot)[reach.free]
     found = np.zeros(3 + len(idle))
     for axis in range(len(found)):

@@ -2,11 +2,13 @@
 
 Soles and the CoM's ground point stay where they are; the legs follow, and the CoM sinks where they
 cannot reach otherwise.  From the nominal posture the way goes on in small steps until a leg cannot
-follow within its usable range or two bodies touch that did not before.  Light limbs may touch on the
-way of a leaning body, for they can be held out of it.
+follow within its usable range or two bodies touch that did not before.  Light limbs may touch on
+the way of a leaning body, for they can be held out of it.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -41,7 +43,7 @@ class Reach:
         self._data = model.createData()
         pin.framesForwardKinematics(model, self._data, robot.q_nominal)
         self._soles = [(sole.frame_id, sole.placement) for sole in robot.soles]
-        self._conditions = {
+        self._conditions: dict[str, Any] = {
             "com_xy": robot.com()[:2],
             "sole_placements": [sole.pose(self._data).copy() for sole in robot.soles],
             "held_components": [sole.held for sole in robot.soles],

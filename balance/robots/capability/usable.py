@@ -68,5 +68,3 @@ def _volume(robot: Robot, k: int, joint: int, angle: float) -> float:
     J = (contact.placement.toActionMatrixInverse() @ J)[list(contact.held)]
     columns = J[:, 6 + contact_joints(robot, [contact])]
     return float(np.prod(np.linalg.svd(columns, compute_uv=False)))
-
-
