@@ -1,6 +1,20 @@
 """Push a humanoid and see whether it stays on its feet.
 
-The public names below are imported on first use, so that ``import balance`` is quick.
+Example:
+
+    >>> import balance
+    >>> recording = balance.run("toro_push", overrides={"duration_s": 3.0})
+    >>> recording
+    <Recording of toro, law momentum: recovered; 3000 rows of 1 ms>
+    >>> round(1e3 * recording.summary()["peak_com_error_m"])  # mm
+    45
+    >>> frame = recording.to_pandas()  # the log as a table; recording.plot() draws it
+    >>> frame.attrs["units"]["com_error_y"]
+    'm'
+
+``balance.load_config`` reads an experiment, ``balance.load_robot`` a robot, and
+``balance.load_recording`` what an earlier run has left.  The names below are imported on first use,
+so that ``import balance`` is quick.
 """
 
 from __future__ import annotations

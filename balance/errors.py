@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 # A line break, but for those of an indented list, and whatever moves a terminal's cursor.
 UNPRINTABLE = re.compile(r"\n(?!  )|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -68,8 +70,16 @@ class MissingExtraError(BalanceError):
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(
             f"this needs the Python package '{module}', which is not installed; "
-            f"run: pip install 'pin-balance[{extra}]'"
+            f"run: {_pip_install(extra)}"
         )
+
+
+def _pip_install(extra: str) -> str:
+    """The command that brings an extra to this very Python: from a clone, if this is one."""
+    clone = Path(__file__).resolve().parents[1]
+    if (clone / "pyproject.toml").is_file():
+        return f"{sys.executable} -m pip install -e '{clone}[{extra}]'"
+    return f"{sys.executable} -m pip install 'pin-balance[{extra}]'"
 
 
 SHOWN_NAMES = 30

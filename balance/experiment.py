@@ -22,7 +22,9 @@ from balance.config.sections import own_quantities
 from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.after_fall import FallenLaw
+from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
+from balance.control.phases.phased_law import PhasedLaw
 from balance.dynamics.checks import is_within
 from balance.errors import BalanceError, ConfigError
 from balance.recordings.derived import derive
@@ -32,9 +34,11 @@ from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
+from balance.recordings.stance_rows import StanceRows, stance_rows
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
-from balance.robots import Robot
+from balance.robots import Robot, load_robot
+from balance.robots.sequence import PlannedPhase, plan_phases, union_robot
 from balance.robots.stance import robot_of
 from balance.simulation.bookkeeping import BookkeepingPlant
 from balance.simulation.drives import ActuatedPlant
@@ -87,17 +91,24 @@ class Experiment:
             config = with_controller(config, controller)
             make_law = partial(frame_controller, controller)
         check_loaded(config)
-        if config.phases:
-            raise ConfigError("phases are found (plan_phases), but cannot be run yet; remove them")
         check_time_to_judge(config)
         if until is not None:
             config = config.model_copy(update={"duration_s": longest_run_s(config, until)})
         self.config = config
-        self.modelled_robot: Robot = robot_of(config, robot_folders)
+        self.phases: tuple[PlannedPhase, ...] = ()
+        if config.phases:
+            self.phases = plan_phases(config, load_robot(config.robot, robot_folders))
+            self.modelled_robot: Robot = union_robot(self.phases)
+        else:
+            self.modelled_robot = robot_of(config, robot_folders)
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
-        self.path = setpoint_path(config.controller.setpoints, self.modelled_robot)
-        self.controller: Controller = make_law(config, self.modelled_robot)
+        self.path: SetpointSource = setpoint_path(config.controller.setpoints, self.modelled_robot)
+        self._sequence: PhasedLaw | None = None
+        if self.phases:
+            self._sequence = PhasedLaw(config, self.phases, self.modelled_robot, make_law)
+            self.path = self._sequence.track
+        self.controller: Controller = self._sequence or make_law(config, self.modelled_robot)
         self.ground = ground_motion(self.robot, config)
         check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
@@ -154,9 +165,14 @@ class Experiment:
             timing=log.timing(self._period, wall_s),
             estimation=self.perception.estimation(log.rows),
             **arrays,
-            **derive(self.robot, self.path, time, q, v, self.ground),
+            **derive(self.robot, self.path, time, q, v, self.ground, self._stances(arrays)),
         )
         return replace(recording, own=measure(recording, self.quantities))
+
+    def _stances(self, arrays: Mapping[str, Any]) -> StanceRows | None:
+        if not self.phases:
+            return None
+        return stance_rows(self.robot, self.phases, arrays["phase"], arrays["bearing"])
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
@@ -179,7 +195,12 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        output = self._law.step(*self.perception.see(q, v, t), t)
+        seen = self.perception.see(q, v, t)
+        if self._sequence is not None:
+            self._sequence.feel(self.perception.wrenches)
+        output = self._law.step(*seen, t)
+        if self._sequence is not None and output.bearing is None:  # it has fallen
+            output.bearing, output.phase = self._sequence.bearing, self._sequence.phase
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
@@ -202,9 +223,19 @@ class Experiment:
             self.end = aborted(Cause.DIVERGED, text, t)
             return True
         now = (i + 1) * period
-        if self._fell_at == np.inf and (lost := lost_posture(plant.q, self._height)):
+        if self._fell_at == np.inf and (lost := self._lost(now)):
             self._fall(now, RunEnd(EndKind.FELL, now, *lost))
+        if output.failure and self._fell_at == np.inf:
+            self.end = aborted(Cause.TIMED_OUT, output.failure, t)
+            return True
         return self._fell_at < np.inf and self._lies(now)
+
+    def _lost(self, now: float) -> tuple[Cause, str] | None:
+        """Whether the posture is lost, as seen from the one that is meant."""
+        if self._sequence is None:
+            return lost_posture(self.plant.q, self._height)
+        height, upwards = self._sequence.base_at(now)
+        return lost_posture(self.plant.q, height, upwards)
 
     def _fall(self, now: float, end: RunEnd) -> None:
         self._fell_at, self.end = now, end

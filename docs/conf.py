@@ -14,7 +14,7 @@ project = "balance"
 copyright = "the authors of balance"
 version = release = balance.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx-mathjax-offline"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 4
@@ -24,6 +24,10 @@ suppress_warnings = ["myst.header"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Contact", "Progress")}
+add_module_names = False
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 

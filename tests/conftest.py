@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 # A humanoid's matrices are small: threads of the linear algebra cost more than they save, most of
 # all where tests share a machine.  The libraries read these variables when they are loaded.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
+
+# Results and databases are flushed to the disk after every row, and no test pulls the plug: in
+# memory that costs nothing.  pytest reads this when it first makes a folder.
+_MEMORY, _ENOUGH_BYTES = "/dev/shm", 4_000_000_000
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
 
 from collections.abc import Callable  # noqa: E402
 

@@ -34,7 +34,7 @@ STRANGERS = {("simulation", "control")}
 
 # Outside library: the only places that may import it.
 HOMES = {
-    "matplotlib": ("plots",),
+    "matplotlib": ("plots", "recordings.recording"),  # there for its type alone
     "quadprog": ("control.qp",),
     "daqp": ("control.qp",),
     "proxsuite": ("control.qp",),
@@ -50,6 +50,9 @@ HOMES = {
     "typer": ("app.cli",),
     "rich": ("app", "analysis.theory", "studies"),
     "example_robot_data": ("robots",),
+    "mcap": ("recordings.export",),
+    "rerun": ("recordings.export",),
+    "pandas": ("recordings",),
 }
 
 

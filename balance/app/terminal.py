@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -21,14 +22,16 @@ from balance.recordings.own_quantities import OwnValue
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
 from balance.recordings.summary import columns_shown, flatten
-from balance.robots import load_robot, robot_files
-from balance.robots.contacts import ContactSurface
+from balance.robots import Robot, load_robot, robot_files
+from balance.robots.card import shape_of
 from balance.robots.shapes.robot_shapes import shapes_in_words
 
 SHOWN_PUSHES = 4
 PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
 
-console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+# Rich knows how wide a terminal is, and obeys COLUMNS.
+KNOWN_WIDTH = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+console = Console(width=None if KNOWN_WIDTH else PIPE_WIDTH)
 
 OUTCOME_STYLE = {"recovered": "bold green", "upright": "yellow", "fell": "red", "aborted": "red"}
 
@@ -88,6 +91,16 @@ def published_text(reference: ReferenceConfig, column: Column | None) -> str:
     return "" if value is None else f"{column.quantity.scale * value:g}"
 
 
+def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = True) -> Table:
+    """A table without lines; all columns but the first are numbers, or text."""
+    table = Table(box=None, pad_edge=False)
+    for index, name in enumerate(head):
+        table.add_column(escape(name), justify="right" if index and numbers else "left")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def result_rows(
     summary: dict[str, Any], own: Sequence[OwnValue] = ()
 ) -> list[tuple[Column | None, str, str]]:
@@ -115,38 +128,46 @@ def _push_rows(summary: dict[str, Any], column: Column) -> list[tuple[Column | N
     return [*rows, (column, label, column.number(summary[column.name]))]
 
 
-def robot_table(folders: Sequence[Path]) -> Table:
+# Title of each column of the table of robots, how it is aligned, and the width from which on a
+# terminal has room for it.
+ROBOT_COLUMNS: tuple[tuple[str, JustifyMethod, int], ...] = (
+    ("robot", "left", 0),
+    ("mass [kg]", "right", 0),
+    ("joints", "right", 0),
+    ("height [m]", "right", 0),
+    ("CoM height [m]", "right", 80),
+    ("soles [m]", "left", 80),
+    ("bodies", "left", 100),
+    ("description", "left", 0),
+)
+
+
+def robot_table(folders: Sequence[Path], width: int) -> Table:
     """Name, size and soles of every known robot; an unusable one shows its error."""
     table = Table()
-    for name in ("robot", "mass [kg]", "joints", "height [m]", "CoM height [m]", "soles [m]"):
-        if name in ("robot", "soles [m]"):
-            table.add_column(escape(name))
-        else:
-            table.add_column(escape(name), justify="right")
-    table.add_column("bodies")
-    table.add_column("description")
+    shown = [index for index, column in enumerate(ROBOT_COLUMNS) if width >= column[2]]
+    for index in shown:
+        name, justify, _ = ROBOT_COLUMNS[index]
+        table.add_column(escape(name), justify=justify, no_wrap=index == 0)
     for name, path in sorted(robot_files(folders).items()):
         try:
-            robot = load_robot(path)
-            soles = {_shape(sole) for sole in robot.soles}
-            table.add_row(
-                name,
-                f"{robot.mass:.1f}",
-                str(robot.model.nv - 6),
-                f"{robot.height():.2f}",
-                f"{robot.com()[2]:.3f}",
-                f"{len(robot.soles)} of {', '.join(sorted(soles))}",
-                shapes_in_words(robot),
-                robot.description,
-            )
+            cells = _robot_cells(name, load_robot(path))
+            table.add_row(*(escape(cells[index]) for index in shown))
         except BalanceError as error:
-            table.add_row(name, *[""] * 6, escape(str(error)), style="red")
+            blank = [""] * (len(shown) - 2)
+            table.add_row(escape(name), *blank, escape(str(error)), style="red")
     return table
 
 
-def _shape(sole: ContactSurface) -> str:
-    """What a sole touches with, in words."""
-    size = f"{2 * sole.half_length:.3f} x {2 * sole.half_width:.3f}"
-    if len(sole.points) == 1:
-        return "one point"
-    return f"{size} with {len(sole.points)} points" if sole.points else size
+def _robot_cells(name: str, robot: Robot) -> list[str]:
+    soles = sorted({shape_of(sole) for sole in robot.soles})
+    return [
+        name,
+        f"{robot.mass:.1f}",
+        str(robot.model.nv - 6),
+        f"{robot.height():.2f}",
+        f"{robot.com()[2]:.3f}",
+        f"{len(robot.soles)} of {', '.join(soles)}",
+        shapes_in_words(robot),
+        robot.description,
+    ]

@@ -72,9 +72,10 @@ class ExperimentConfig(Strict):
     plant: SerializeAsAny[PlantConfig] = PlantConfig()
     """The simulated robot and ground."""
     controller: SerializeAsAny[LawConfig]
-    """The law and its keys."""
+    """The law and its keys. Example: {law: momentum}."""
     pushes: tuple[SerializeAsAny[PushConfig], ...] = ()
-    """The pushes, in any order."""
+    """The pushes, in any order. Example: [{type: half_sine, impulse_Ns: 14, duration_s: 0.1,
+    direction: [0, 1, 0], time_s: 1}]."""
     state: State = True
     """What the law is told of the base: its `true` state, or the one `estimated` from sensors."""
     sensors: SensorsConfig | None = None
@@ -130,6 +131,8 @@ class ExperimentConfig(Strict):
         yield from contradictions(self.phases, self.objects)
         if self.phases and self.stance is not None:
             yield "stance and phases both say what bears; the first phase is the stance"
+        if self.phases:
+            yield from self._against_phases()
         if self.ground is not None and self.stance is not None:
             for name in self.ground.heights_m:
                 if name in self.stance.planes:
@@ -148,6 +151,16 @@ class ExperimentConfig(Strict):
                 f"sensors.delay_s = {self.sensors.delay_s:g} s reaches beyond the run, which ends "
                 f"at duration_s = {self.duration_s:g} s"
             )
+
+    def _against_phases(self) -> Iterator[str]:
+        """What a run with phases cannot have."""
+        if self.ground is not None:
+            yield "phases are for level ground that rests, and for objects; remove ground"
+        if self.plant.contact == "welded":
+            yield "phases open contacts, and plant.contact = welded holds them; take hard or soft"
+        for key in ("setpoints", "gain_changes"):
+            if getattr(self.controller, key):
+                yield f"phases say where the setpoint goes, under one set of gains; remove {key}"
 
     def __reduce__(self) -> Any:
         # Made from the names in it, the class of an experiment cannot be imported elsewhere.

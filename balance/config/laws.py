@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from balance.config.dotted_keys import set_key
 from balance.config.schema import Strict
+from balance.config.tasks import FrameTaskConfig
 from balance.config.values import (
     Gain,
     NonNegative,
@@ -242,6 +243,10 @@ class BalancingLawConfig(LawConfig):
     """Impedance of the joints that the law leaves free; the robot's own if not given."""
     contact_damping: Annotated[float, Field(ge=0, le=500)] = 60.0
     """Rate at which a contact that slips shall come to rest [1/s]; 0 switches it off."""
+
+    def with_limb(self, name: str, task: FrameTaskConfig, firm: bool) -> Self:
+        """The same law with a task that leads a limb; one without tasks moves it by its joints."""
+        return self
 
 
 class WrenchLawConfig(BalancingLawConfig):

@@ -18,7 +18,8 @@ class PushConfig(Strict):
     point_m: Vector3 = (0.0, 0.0, 0.0)
     """Where on the body, in the body's axes."""
     direction: Direction
-    """Which way it pushes; its length does not matter [-]."""
+    """Which way it pushes, x forwards, y to the left; its length does not matter [-].
+    Example: [0, 1, 0]."""
     axes: Literal["world", "body"] = "world"
     """Whether `direction` is in the axes of the world or of the body."""
     time_s: NonNegative

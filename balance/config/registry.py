@@ -52,7 +52,9 @@ class Registry:
     @cached_property
     def _installed(self) -> dict[str, list[EntryPoint]]:
         found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self.group):
+        # Sorted, because packages are found in the order of the file system.
+        points = entry_points(group=self.group)
+        for point in sorted(points, key=lambda point: (point.name, _distribution(point))):
             found.setdefault(point.name, []).append(point)
         return found
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from balance.config.meanings import NO_UNIT, meaning
 from balance.config.yaml_reader import (
     MAX_FILE_BYTES,
     dump_yaml,
@@ -105,12 +106,14 @@ def _clauses(cls: type[BaseModel], problem: Any, key: str) -> list[str]:
     kind, loc, value = problem["type"], problem["loc"], with_lists(problem["input"])
     context = problem.get("ctx", {})
     if kind == "extra_forbidden":
-        return [f"unknown key '{key}'{known_names(str(loc[-1]), _keys_at(cls, loc[:-1]))}"]
+        inside = _section_with(str(loc[-1]), _models_at(cls, loc[:-1]))
+        return [f"unknown key '{key}'{inside}{known_names(str(loc[-1]), _keys_at(cls, loc[:-1]))}"]
     if kind == "missing" and isinstance(loc[-1], int):
         parent, _, index = key.rpartition(".")
         return [f"'{parent}' = {value}: value number {int(index) + 1} is missing"]
     if kind == "missing":
-        return [f"key '{key}' is missing{_choices(_walk(cls, loc)[0])}"]
+        told = _told(_models_at(cls, loc[:-1]), str(loc[-1]))
+        return [f"key '{key}' is missing{told}{_choices(_walk(cls, loc)[0])}"]
     if kind == "union_tag_not_found":
         tags = [_tag_of(model) for model in _walk(cls, loc)[0]]
         valid = f"; valid: {', '.join(sorted(map(str, tags)))}"
@@ -125,7 +128,31 @@ def _clauses(cls: type[BaseModel], problem: Any, key: str) -> list[str]:
         ]
     shown = repr(value)
     at = (f"'{key}'" + (f" = {shown}" if len(shown) <= 60 else "") + ": ") if key else ""
-    return [at + message for message in _messages(problem, context)]
+    example = ""
+    if kind in _KINDS and loc and isinstance(loc[-1], str):
+        found = [meaning(model, loc[-1]).example for model in _models_at(cls, loc[:-1])]
+        example = next((f", such as {text}" for text in found if text), "")
+    return [at + message + example for message in _messages(problem, context)]
+
+
+def _told(models: list[type[BaseModel]], key: str) -> str:
+    """What a key of one of the sections means, its unit and an example, in brackets."""
+    for model in models:
+        told = meaning(model, key)
+        if told.text:
+            unit = f" [{told.unit}]" if told.unit not in ("", NO_UNIT) else ""
+            example = f", such as {told.example}" if told.example else ""
+            return f" ({told.text[0].lower()}{told.text[1:].rstrip('.')}{unit}{example})"
+    return ""
+
+
+def _section_with(key: str, models: list[type[BaseModel]]) -> str:
+    """Where an unknown key would be known: in a section right below."""
+    for model in models:
+        for name, field in model.model_fields.items():
+            if _any_field(_members(field.annotation), key):
+                return f" (it belongs under '{name}')"
+    return ""
 
 
 def _messages(problem: Any, context: Mapping[str, Any]) -> list[str]:
@@ -212,15 +239,19 @@ def _yaml_path(cls: type[BaseModel], loc: tuple[int | str, ...], kind: str) -> l
     return _walk(cls, loc)[1]
 
 
-def _keys_at(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+def _models_at(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """The sections that may stand at a place; the one that its tag names, if it has a tag."""
     models = [
         annotation
         for annotation in _walk(cls, loc)[0]
         if isinstance(annotation, type) and issubclass(annotation, BaseModel)
     ]
     tag = loc[-1] if loc else None
-    tagged = [m for m in models if _tag_of(m) == tag]
-    return sorted({name for m in (tagged or models) for name in m.model_fields})
+    return [m for m in models if _tag_of(m) == tag] or models
+
+
+def _keys_at(cls: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    return sorted({name for model in _models_at(cls, loc) for name in model.model_fields})
 
 
 def _tag_of(model: type[BaseModel]) -> object:

@@ -84,6 +84,9 @@ class FrameTaskConfig(Strict):
     """Damping ratio; that of the joint impedance if not given [-]."""
     path: tuple[FrameMoveConfig, ...] = ()
     """Moves of its target, one after the other."""
+    joints_follow: bool = False
+    """Whether the posture of the joints between base and frame counts next to nothing, as that of
+    joints that bear a contact."""
 
     @model_validator(mode="after")
     def _path_is_held(self) -> Self:

@@ -70,6 +70,15 @@ class HierarchicalController(TaskLaw):
             check_priorities(self.priorities, self.frames, self.wanted_forces)
             return self
 
+        def with_limb(self, name: str, task: FrameTaskConfig, firm: bool) -> Self:
+            """The same law with a task that leads a limb: below the first of motion, or last."""
+            levels, frames = self.priorities, {**self.frames, name: task}
+            if firm:
+                levels = (*levels[:2], (name,), *levels[2:])
+            else:
+                levels = (*levels[:-1], (*levels[-1], name))
+            return self.model_copy(update={"priorities": levels, "frames": frames})
+
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
         self.method, self.priorities = law.method, law.priorities

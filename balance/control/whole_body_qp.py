@@ -28,6 +28,9 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
+FIRM_WEIGHT = 1.0  # of a limb on its way to a contact, as that of the CoM
+LOOSE_WEIGHT = 0.05  # of one that must not drag the body along where it cannot follow
+
 
 @final
 class WholeBodyController(TaskLaw):
@@ -68,6 +71,12 @@ class WholeBodyController(TaskLaw):
         def _known_tasks(self) -> Self:
             check_weights(self.tasks, self.frames, self.wanted_forces)
             return self
+
+        def with_limb(self, name: str, task: FrameTaskConfig, firm: bool) -> Self:
+            """The same law with a task that leads a limb, as firmly as the CoM or not."""
+            weight = FIRM_WEIGHT if firm else LOOSE_WEIGHT
+            tasks, frames = {**self.tasks, name: weight}, {**self.frames, name: task}
+            return self.model_copy(update={"tasks": tasks, "frames": frames})
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)

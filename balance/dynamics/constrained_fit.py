@@ -25,11 +25,14 @@ X = TypeVar("X")
 
 FIRST_PENALTY, LAST_PENALTY, PENALTY_GROWTH = 30.0, 1e7, 6.0
 ENOUGH_LESS = 0.3  # of the violation that a round may leave without a larger penalty
+# Rounds in a row, at a penalty that is felt, after which conditions count as contradictory.
+HARDLY_LESS, MOST_STALLS, FELT_PENALTY = 0.7, 3, 1e4
+FAR_OFF = 1e3  # times the tolerance: a violation above that is no matter of rounding
 ROUNDS = 40
 FIRST_STEPS, LATER_STEPS = 60, 25  # of a round, at most
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-9, 1e9
 SMALLEST_STEP = 1e-9
-SMALLEST_GAIN = 1e-9  # of the sum of squares, relative, below which a round has converged
+SMALLEST_GAIN = 1e-12  # of the sum of squares, relative, below which a round has converged
 
 
 class Terms(NamedTuple):
@@ -75,7 +78,7 @@ def constrained_fit(
     """
     terms = evaluate(x)
     y, z = np.zeros(len(terms.c)), np.zeros(len(terms.h))
-    rho, before, steps = FIRST_PENALTY, np.inf, 0
+    rho, before, steps, stalls = FIRST_PENALTY, np.inf, 0, 0
     for number in range(ROUNDS):
         most = FIRST_STEPS if number == 0 else LATER_STEPS
         x, terms, used, moved = _round(evaluate, add, x, terms, (y, z, rho), most, longest_step)
@@ -85,6 +88,10 @@ def constrained_fit(
         z = np.maximum(0.0, z - rho * terms.h)
         if violation < tolerance and moved < np.sqrt(tolerance):
             return Fit(x, terms, True, steps)
+        stalled = rho >= FELT_PENALTY and violation > HARDLY_LESS * before
+        stalls = stalls + 1 if stalled else 0
+        if stalls >= MOST_STALLS and violation > FAR_OFF * tolerance:
+            break
         if violation > ENOUGH_LESS * before:
             if rho >= LAST_PENALTY:
                 break
@@ -113,6 +120,8 @@ def _round(
             dx = np.array(-np.linalg.solve(H + damping * np.diag(scale), gradient))
             longest = float(np.abs(dx).max())
             dx *= min(1.0, longest_step / max(longest, 1e-300))
+            if -float(gradient @ dx) < SMALLEST_GAIN * cost:
+                return x, terms, step, moved
             trial = add(x, dx)
             trial_terms = evaluate(trial)
             trial_R, trial_J = _stacked(trial_terms, *state)

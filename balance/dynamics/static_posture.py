@@ -18,7 +18,7 @@ differentiates the sum with the wrenches held in the bodies' axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +32,9 @@ GRAVITY = 9.81  # m/s2, of the units only: the model knows its own
 MOMENT_ARM_M = 0.3  # by which moments on the base are made comparable with forces
 # Weights of the objective: of a joint's distance in rad, of the base's in rad and m, of a hinted
 # joint's, and of a torque's share; then of f_x, f_y, f_z, tau_x, tau_y, tau_z in units of Bearing.
-JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 0.5, 0.03, 3.0, 0.3
-WRENCH_WEIGHTS = np.array([0.3, 0.3, 0.2, 0.5, 0.5, 0.2])
+JOINT_WEIGHT, TURN_WEIGHT, SHIFT_WEIGHT, HINT_WEIGHT, TORQUE_WEIGHT = 1.0, 2.0, 0.03, 3.0, 0.3
+WRENCH_WEIGHTS = np.array([2.0, 2.0, 0.2, 1.5, 1.5, 0.2])
+POINT_WEIGHT = 0.8  # of f_z where a point or a line bears, whose pressure has no middle to be in
 
 Clearance = Callable[[pin.Data], tuple[Array, Array]]
 """Distances (m) of bodies beyond what they must keep, and their Jacobian, where ``data`` is."""
@@ -83,7 +84,6 @@ class Wanted:
     torque_share: float = 0.8
     range_margin: float = 0.05
     clearance: Clearance | None = None
-    effort_limits: Array = field(default_factory=lambda: np.empty(0))
 
 
 class Point(NamedTuple):
@@ -101,24 +101,25 @@ class Parts(NamedTuple):
 
 
 class StaticPosture:
-    """The search for one posture of ``model``; see the module's text."""
+    """The search for one posture of ``model``; see the module's text.
+
+    ``bearing`` are the touches that bear, ``limits`` the torque limits (N m), ``weight`` is in N.
+    """
 
     def __init__(self, model: pin.Model, wanted: Wanted) -> None:
         self.model, self.wanted = model, wanted
         self._data = model.createData()
-        self._bearing = [touch for touch in wanted.touches if touch.bearing is not None]
-        self._sizes = [len(touch.bearing.held) for touch in self._bearing if touch.bearing]
-        self._weight = GRAVITY * pin.computeTotalMass(model)
-        limits = wanted.effort_limits if len(wanted.effort_limits) else model.upperEffortLimit[6:]
-        self._limits = np.array(limits)
+        self.bearing = [touch for touch in wanted.touches if touch.bearing is not None]
+        self._sizes = [len(touch.bearing.held) for touch in self.bearing if touch.bearing]
+        self.weight = GRAVITY * pin.computeTotalMass(model)
+        self.limits = np.array(model.upperEffortLimit[6:])
         self._weights = self._objective_weights()
         self._lower, self._upper = _ranges(model, wanted.range_margin, wanted.kept)
         self.parts = Parts((), ())
 
     def search(self, q_start: Array, tolerance: float = 1e-7) -> Fit[Point]:
         """The posture found from ``q_start``."""
-        n = sum(self._sizes)
-        share = np.zeros(n)
+        share = np.zeros(self.n_wrenches)
         k = 0
         for size in self._sizes:  # every surface begins with an even share of the weight
             share[k + 2] = 1.0 / len(self._sizes)
@@ -126,10 +127,15 @@ class StaticPosture:
         point = Point(q_start.copy(), share)
         return constrained_fit(self.terms, self._add, point, tolerance=tolerance)
 
+    @property
+    def n_wrenches(self) -> int:
+        """Number of components of all wrenches."""
+        return sum(self._sizes)
+
     def wrenches(self, point: Point) -> dict[str, Array]:
         """Wrench (6,) of every surface that bears."""
         found, k = {}, 0
-        for touch, size in zip(self._bearing, self._sizes, strict=True):
+        for touch, size in zip(self.bearing, self._sizes, strict=True):
             assert touch.bearing is not None
             wrench = np.zeros(6)
             held = list(touch.bearing.held)
@@ -148,9 +154,7 @@ class StaticPosture:
         nv, n = model.nv, model.nv + len(point.w)
         J_com = pin.jacobianCenterOfMass(model, data, point.q)
         com = np.array(data.com[0])
-        pin.computeJointJacobians(model, data, point.q)
-        pin.updateFramePlacements(model, data)
-        tau, J_tau = self._static_torque(point)
+        tau, J_tau = self.static_torque(point)
 
         equal = _Rows(n)
         bound = _Rows(n)
@@ -158,18 +162,19 @@ class StaticPosture:
             rows = place_rows(model, data, touch.place)
             equal.add(f"place of {touch.name}", rows.c, rows.J_c)
             bound.add(f"window of {touch.name}", rows.h, rows.J_h)
-        if self._bearing:
-            base = np.repeat([1.0, 1.0 / MOMENT_ARM_M], 3) / self._weight
+        if self.bearing:
+            base = np.repeat([1.0, 1.0 / MOMENT_ARM_M], 3) / self.weight
             equal.add("balance", base * tau[:6], base[:, None] * J_tau[:6])
         if wanted.com_xy is not None:
             equal.add("CoM", com[:2] - wanted.com_xy, J_com[:2])
         distance = pin.difference(model, wanted.q_reference, point.q)
+        J_d = pin.dDifference(model, wanted.q_reference, point.q, pin.ArgumentPosition.ARG1)
         kept = list(wanted.kept)
-        equal.add("kept joints", distance[kept], np.eye(nv)[kept])
+        equal.add("kept joints", distance[kept], J_d[kept])
 
-        share = tau[6:] / self._limits
-        J_share = J_tau[6:] / self._limits[:, None]
-        if self._bearing and np.isfinite(wanted.torque_share):
+        share = tau[6:] / self.limits
+        J_share = J_tau[6:] / self.limits[:, None]
+        if self.bearing and np.isfinite(wanted.torque_share):
             bound.add("torque", wanted.torque_share - share, -J_share)
             bound.add("torque", wanted.torque_share + share, J_share)
         self._add_ranges(bound, point.q)
@@ -178,30 +183,29 @@ class StaticPosture:
             bound.add("clearance", *wanted.clearance(data))
 
         objective = _Rows(n)
-        objective.add("near", self._weights * distance, np.diag(self._weights))
-        if self._bearing:
+        objective.add("near", self._weights * distance, self._weights[:, None] * J_d)
+        if self.bearing:
             objective.add("torque", TORQUE_WEIGHT * share, TORQUE_WEIGHT * J_share)
-        weights = np.concatenate(
-            [np.empty(0)]
-            + [WRENCH_WEIGHTS[list(t.bearing.held)] for t in self._bearing if t.bearing]
-        )
+        weights = np.concatenate([np.empty(0), *map(_wrench_weights, self.bearing)])
         J_w = np.zeros((len(weights), n))
         J_w[:, nv:] = np.diag(weights)
         objective.add("wrenches", weights * point.w, J_w)
         self.parts = Parts(tuple(equal.parts), tuple(bound.parts))
         return Terms(*objective.stacked(), *equal.stacked(), *bound.stacked())
 
-    def _static_torque(self, point: Point) -> tuple[Array, Array]:
+    def static_torque(self, point: Point) -> tuple[Array, Array]:
         """g(q) - sum J^T w and its Jacobian by (q, w)."""
         model, data = self.model, self._data
+        pin.computeJointJacobians(model, data, point.q)
+        pin.updateFramePlacements(model, data)
         forces = pin.StdVec_Force()
         for _ in range(model.njoints):
             forces.append(pin.Force.Zero())
         blocks = []
         turning: list[Array] = []
         wrenches = self.wrenches(point)
-        jacobians = {t.name: surface_jacobian(model, data, t.place) for t in self._bearing}
-        for touch in self._bearing:
+        jacobians = {t.name: surface_jacobian(model, data, t.place) for t in self.bearing}
+        for touch in self.bearing:
             assert touch.bearing is not None
             frame = model.frames[touch.place.frame]
             X_JS = frame.placement * touch.place.placement
@@ -233,7 +237,7 @@ class StaticPosture:
 
     def _add_cones(self, rows: _Rows, w: Array) -> None:
         k, nv = 0, self.model.nv
-        for touch, size in zip(self._bearing, self._sizes, strict=True):
+        for touch, size in zip(self.bearing, self._sizes, strict=True):
             assert touch.bearing is not None
             A = touch.bearing.rows[:, list(touch.bearing.held)]
             A = A * touch.bearing.units[list(touch.bearing.held)]
@@ -249,6 +253,15 @@ class StaticPosture:
         weights[:3], weights[3:6] = SHIFT_WEIGHT, TURN_WEIGHT
         weights[list(self.wanted.hinted)] = HINT_WEIGHT
         return weights
+
+
+def _wrench_weights(touch: Touch) -> Array:
+    """Weights of the components of a wrench."""
+    assert touch.bearing is not None
+    weights = WRENCH_WEIGHTS.copy()
+    if len(touch.bearing.held) < len(weights):
+        weights[2] = POINT_WEIGHT
+    return weights[list(touch.bearing.held)]
 
 
 class _Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,14 @@ def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
     if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS.names()):
         return [law_style(law) for law in laws]
     return [run_style(index) for index in range(len(laws))]
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as a picture."""
+    stream = BytesIO()
+    with styled():
+        figure.savefig(stream, format="png", metadata={"Software": None})
+    return stream.getvalue()
 
 
 def save(figure: Figure, folder: Path, name: str, pdf: bool = False) -> list[Path]:

@@ -24,7 +24,10 @@ def ground_forces(recording: Recording) -> Array:
     """
     force = recording.contact_wrenches[:, :, :3].copy()
     model, data = recording.robot.model, recording.robot.model.createData()
-    for i in np.flatnonzero((recording.sole_lift > TILTED_M).any(axis=1)):
+    tilted = recording.sole_lift > TILTED_M
+    if recording.bearing is not None:  # what is in the air has no ground to be tilted on
+        tilted &= force[:, :, 2] > LOADED_N
+    for i in np.flatnonzero(tilted.any(axis=1)):
         pin.framesForwardKinematics(model, data, recording.q[i])
         for j, sole in enumerate(recording.robot.soles):
             if sole.has_area:

@@ -10,11 +10,12 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from balance.control.parts.setpoints import SetpointPath
+from balance.control.parts.setpoints import Path
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.recordings.disk_arrays import chunks
 from balance.recordings.penetration import FloorHeights
 from balance.recordings.signals import Origin, signals_of
+from balance.recordings.stance_rows import StanceRows
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 from balance.robots.shapes.proximity import Proximity
@@ -25,19 +26,24 @@ Array = NDArray[np.float64]
 
 def derive(
     robot: Robot,
-    path: SetpointPath,
+    path: Path,
     time: Array,
     q: Array,
     v: Array,
     ground: GroundMotion | None = None,
+    stances: StanceRows | None = None,
 ) -> dict[str, Any]:
-    """The signals that follow from the recorded states, by name, each with a row for each state."""
+    """The signals that follow from the recorded states, by name, each with a row for each state.
+
+    ``stances`` tells which soles were meant to bear when, and on what, if that changes.
+    """
     n = len(time)
     wanted = signals_of(Origin.STATES)
     out = {signal.name: np.empty((n, *signal.row_shape(robot))) for signal in wanted}
     bodies = _Bodies(robot, ground)
     for rows in chunks(n):
-        states = States(bodies, path, time[rows], q[rows], v[rows], ground)
+        part = None if stances is None else stances.part(rows)
+        states = States(bodies, path, time[rows], q[rows], v[rows], ground, part)
         for signal in wanted:
             assert signal.derive is not None
             out[signal.name][rows] = signal.derive(states)
@@ -58,13 +64,15 @@ class States:
     def __init__(
         self,
         bodies: _Bodies,
-        path: SetpointPath,
+        path: Path,
         time: Array,
         q: Array,
         v: Array,
         ground: GroundMotion | None,
+        stances: StanceRows | None = None,
     ) -> None:
         self.time, self.q, self.v = time, q, v
+        self._stances = stances
         self._bodies, self._ground = bodies, ground
         self._desired = [path.at(t) for t in time.tolist()]
         self.com, self.momentum, self.placements, self.overlap = bodies.follow(q, v)
@@ -83,6 +91,8 @@ class States:
     @cached_property
     def sole_motion(self) -> tuple[Array, Array]:
         """Lift and slip of every sole (rows, k), m."""
+        if self._stances is not None:
+            return self._bodies.sole_motion_by_stance(self.placements, self._stances)
         return self._bodies.sole_motion(self.time, self.placements, self._ground)
 
     @property
@@ -110,6 +120,7 @@ class _Bodies:
         self._soles = [_Sole(robot, sole) for sole in robot.soles]
         stood = self._here[None].copy()
         self._start = [sole.points(stood)[0, 3, :2] for sole in self._soles]
+        self._stood = [False] * len(self._soles)
 
     def follow(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """CoM (rows, 3), momentum (rows, 6), joint placements and overlap (rows,) of states."""
@@ -140,6 +151,20 @@ class _Bodies:
         ]
         return np.stack(lift, axis=1), np.stack(slip, axis=1)
 
+    def sole_motion_by_stance(self, seen: Array, stances: StanceRows) -> tuple[Array, Array]:
+        """Lift and slip (rows, k), m: over the planes of each phase, since the last touch-down."""
+        lift, slip = np.empty((2, len(seen), len(self._soles)))
+        for k, sole in enumerate(self._soles):
+            local = stances.on_planes(k, sole.in_world(seen))
+            lift[:, k] = local[:, 1:, 2].max(axis=1)
+            for first, last in stances.spans(k):
+                begin = self._start[k] if self._stood[k] and first == 0 else local[first, 0, :2]
+                slip[first:last, k] = np.hypot(*(local[first:last, 0, :2] - begin).T)
+                self._start[k] = begin
+            slip[~stances.bears(k), k] = 0.0
+            self._stood[k] = bool(stances.bears(k)[-1])
+        return lift, slip
+
 
 class _Sole:
     """Where a sole's axes, centre and corners are relative to the plane that it touches."""
@@ -149,6 +174,10 @@ class _Sole:
         self.name, self._joint = sole.name, frame.parentJoint
         self._rows = frame_points(frame.placement * sole.placement, sole.corners)
         self._plane = sole.plane
+
+    def in_world(self, placements: Array) -> Array:
+        """Centre and corners (rows, 1 + m, 3) from joint placements (rows, njoints, 4, 3)."""
+        return np.asarray(self._rows[3:] @ placements[:, self._joint])
 
     def points(self, placements: Array) -> Array:
         """Axes, centre and corners (rows, 8, 3) from joint placements (rows, njoints, 4, 3)."""

@@ -45,10 +45,18 @@ class Fall:
     began_s: float
 
 
-def lost_posture(q: Array, nominal_height: float) -> tuple[Cause, str] | None:
-    """Whether a robot in configuration ``q`` has fallen for good; cheap enough for every period."""
+def lost_posture(
+    q: Array, nominal_height: float, upwards: Array | None = None
+) -> tuple[Cause, str] | None:
+    """Whether a robot in configuration ``q`` has fallen for good; cheap enough for every period.
+
+    ``upwards`` (3,) is where the base's z axis is meant to point, if that is not upwards.
+    """
     x, y = float(q[3]), float(q[4])
-    if 1.0 - 2.0 * (x * x + y * y) < math.cos(MAX_TILT_RAD):
+    upright = 1.0 - 2.0 * (x * x + y * y)
+    if upwards is not None:
+        upright = float(pin.Quaternion(q[3:7]).matrix()[:, 2].dot(upwards))
+    if upright < math.cos(MAX_TILT_RAD):
         return Cause.TILT, f"the base tilted by more than {math.degrees(MAX_TILT_RAD):.0f} degrees"
     if q[2] < MIN_HEIGHT_SHARE * nominal_height:
         return Cause.HEIGHT, f"the base sank below {100 * MIN_HEIGHT_SHARE:.0f} % of its height"
@@ -136,6 +144,8 @@ def _left_support(recording: Recording, until: float) -> Fall | None:
     earlier and came back has nothing to do with the fall.
     """
     robot, ground = recording.robot, recording.config.ground
+    if recording.phase is not None:
+        return None  # the support changes
     polygon = support_polygon(robot)
     only_feet = len(feet(robot)) == len(robot.soles)
     if not polygon.has_area or not only_feet or (ground is not None and ground.motion):

@@ -9,6 +9,7 @@ from balance.recordings.falls import find_fall, loaded_slip
 from balance.recordings.joint_stops import new_stops
 from balance.recordings.penetration import deepest_overlap
 from balance.recordings.recording import Recording, once
+from balance.recordings.stance_rows import spans
 from balance.recordings.verdict import (
     HOLD_S,
     LOADED_N,
@@ -50,7 +51,12 @@ def judge(recording: Recording) -> Verdict:
     fall = find_fall(recording)
     if fall is not None:
         return Verdict(Outcome.FELL, fall.time_s, fall.cause, fall.text, fall.began_s)
-    reasons = [*_moved_soles(recording), *_passed_through(recording), *_not_settled(recording)]
+    reasons = [
+        *_unfinished(recording),
+        *_moved_soles(recording),
+        *_passed_through(recording),
+        *_not_settled(recording),
+    ]
     if reasons:
         text = "; ".join(words for _, words in reasons)
         return Verdict(Outcome.UPRIGHT, cause=reasons[0][0], text=text)
@@ -65,7 +71,37 @@ def _moved_soles(recording: Recording) -> list[Reason]:
         found.append((Cause.SLIP, f"a sole slipped by {slip:.3f} m"))
     if flight > MAX_FLIGHT_S:
         found.append((Cause.FLIGHT, f"a sole was in the air for {flight:.3f} s"))
+    return found + _unmeant_touches(recording)
+
+
+def _unmeant_touches(recording: Recording) -> list[Reason]:
+    """Contacts that bore load in a phase that was to keep them off."""
+    if recording.bearing is None or recording.phase is None:
+        return []
+    found = []
+    period, names = recording.config.control_period_s, recording.config.phases
+    for number, sole in enumerate(recording.robot.soles):
+        off = recording.bearing[:, number] == 0.0
+        touched = spans(off & (recording.contact_wrenches[:, number, 2] >= LOADED_N))
+        first, last = max(touched, key=lambda span: span[1] - span[0], default=(0, 0))
+        if (last - first) * period > MAX_FLIGHT_S:
+            text = (
+                f"the {sole.name} touched for {(last - first) * period:.3f} s in the phase "
+                f"'{names[int(recording.phase[first])].name}', which keeps it off"
+            )
+            found.append((Cause.TOUCH, text))
     return found
+
+
+def _unfinished(recording: Recording) -> list[Reason]:
+    """A sequence of phases whose last one was not reached."""
+    if recording.phase is None:
+        return []
+    phases, last = recording.config.phases, int(recording.phase[-1])
+    if last == len(phases) - 1:
+        return []
+    text = f"the run ended in the phase '{phases[last].name}', {last + 1} of {len(phases)}"
+    return [(Cause.UNFINISHED, text)]
 
 
 def _passed_through(recording: Recording) -> list[Reason]:
@@ -106,12 +142,9 @@ def _not_settled(recording: Recording) -> list[Reason]:
 
 
 def longest_flight(recording: Recording) -> float:
-    """Longest time for which a sole bore no load, s."""
-    period = recording.config.control_period_s
-    longest = 0
-    for sole in range(recording.contact_wrenches.shape[1]):
-        airborne = recording.contact_wrenches[:, sole, 2] < LOADED_N
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], airborne.astype(int), [0]])))
-        if edges.size:
-            longest = max(longest, int((edges[1::2] - edges[::2]).max()))
-    return longest * period
+    """Longest time for which a sole that was meant to bore no load, s."""
+    airborne = recording.contact_wrenches[:, :, 2] < LOADED_N
+    if recording.bearing is not None:
+        airborne &= recording.bearing == 1.0
+    longest = max((last - first for sole in airborne.T for first, last in spans(sole)), default=0)
+    return longest * recording.config.control_period_s

@@ -12,7 +12,7 @@ from balance.config import ExperimentConfig
 from balance.control.parts.output import ControlOutput
 from balance.recordings import disk_arrays
 from balance.recordings.disk_arrays import detached
-from balance.recordings.signals import Origin, signals_of
+from balance.recordings.signals import loop_signals
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -38,7 +38,8 @@ class Log:
         self.rows = 0
         self.control_time: Array = allocate((n,), float)
         self._taken = []
-        for signal in signals_of(Origin.LOOP):
+        self._signals = loop_signals(bool(config.phases))
+        for signal in self._signals:
             array = allocate((n, *signal.row_shape(robot)), signal.dtype)
             setattr(self, signal.name, array)
             if signal.take is not None:
@@ -55,7 +56,7 @@ class Log:
         """The filled rows of every signal, which nobody writes to any more."""
         return {
             signal.name: detached(getattr(self, signal.name)[: self.rows])
-            for signal in signals_of(Origin.LOOP)
+            for signal in self._signals
         }
 
     def timing(self, period_s: float, wall_s: float) -> dict[str, Any]:

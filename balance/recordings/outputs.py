@@ -43,13 +43,17 @@ def _drawn(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}.{suffix}" for name in names for suffix in ("png", "pdf"))
 
 
-_FIGURES = _drawn("com_momentum", "contacts", "torques", "estimation", "change")
+_FIGURES = _drawn("com_momentum", "contacts", "torques", "estimation", "change", "postures")
 _PLAYED = ("replay*.html", "replay*.mp4", "replay*.gif")
+_EXPORTED = ("recording.mcap", "recording.rrd", "recording.csv", "recording.npz")
 
 RUN = Kind(
-    "a result of balance", "summary.json", ("config.yaml", "log.parquet", *_FIGURES, *_PLAYED)
+    "a result of balance",
+    "summary.json",
+    ("config.yaml", "log.parquet", *_FIGURES, *_PLAYED, *_EXPORTED),
 )
 OVERLAY = Kind("a folder of figures from 'balance plot'", "com_momentum.png", _FIGURES)
+POSTURES = Kind("a folder of postures from 'balance plot'", "postures.png", _drawn("postures"))
 EXPLANATION = Kind("a result of 'balance explain'", "explanation.json", _drawn("root_map"))
 BENCH = Kind("a result of 'balance bench'", "bench.json", ("bench.md",))
 STUDY = Kind(

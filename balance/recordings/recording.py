@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from balance.config import ExperimentConfig
@@ -15,7 +15,12 @@ from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
 T = TypeVar("T")
+ARRAYS = (Origin.LOOP, Origin.STATES, Origin.ESTIMATE, Origin.PHASES)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +41,7 @@ class Recording(Signals):
         """Some of the rows."""
         arrays: dict[str, Any] = {
             signal.name: values[rows]
-            for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE)
+            for signal in signals_of(*ARRAYS)
             if (values := getattr(self, signal.name)) is not None
         }
         return replace(self, **arrays)
@@ -44,7 +49,7 @@ class Recording(Signals):
     def read_only(self) -> Recording:
         """The same recording, to be looked at by whoever might change it."""
         seen = self.part(slice(None))
-        for signal in signals_of(Origin.LOOP, Origin.STATES, Origin.ESTIMATE):
+        for signal in signals_of(*ARRAYS):
             if (values := getattr(seen, signal.name)) is not None:
                 values.flags.writeable = False
         return seen
@@ -54,6 +59,29 @@ class Recording(Signals):
         from balance.recordings.summary import summarise
 
         return summarise(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns of ``log.parquet`` over time; ``.attrs["units"]`` has their units."""
+        from balance.recordings.notebook import frame_of
+
+        return frame_of(self)
+
+    def plot(self, name: str = "com_momentum") -> Figure:
+        """A figure of the run: com_momentum, contacts, torques, or estimation if it has one."""
+        from balance.recordings.notebook import figure_of
+
+        found: Figure = figure_of(self, name)
+        return found
+
+    def __repr__(self) -> str:
+        from balance.recordings.notebook import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        from balance.recordings.notebook import html_of
+
+        return html_of(self)
 
 
 def once(function: Callable[[Recording], T]) -> Callable[[Recording], T]:

@@ -104,7 +104,9 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
     robot = simulated_robot(robot_of(config, robot_folders), config)
     estimated = config.state == "estimated"
     most_rows = max(config.n_periods, HARMLESS_ROWS)
-    arrays, facts = read_log(folder / "log.parquet", robot, estimated, most_rows)
+    arrays, facts = read_log(
+        folder / "log.parquet", robot, estimated, bool(config.phases), most_rows
+    )
     try:
         end = RunEnd.from_facts(facts)
     except ValueError as error:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from balance.config import ExperimentConfig
 from balance.config.faults import SensorDropoutConfig
 from balance.config.ground import RampConfig
-from balance.control.parts.setpoints import SetpointPath
+from balance.control.parts.setpoints import Path as SetpointSource
 from balance.errors import ConfigError
 from balance.recordings.verdict import (
     AT_STOP_RAD,
@@ -97,7 +97,7 @@ class Quiet:
         self,
         config: ExperimentConfig,
         robot: Robot,
-        path: SetpointPath,
+        path: SetpointSource,
         until: UntilSettled,
     ) -> None:
         self._path = path

@@ -42,6 +42,8 @@ class Origin(StrEnum):
     """Derived when the run is over."""
     ESTIMATE = "the estimate"
     """Of the base, in runs that have one."""
+    PHASES = "the phases"
+    """Written in each control period of a run that has them."""
     SIGNALS = "other signals"
     """Follows from them whenever it is asked for; in the file, but not read back."""
 
@@ -235,6 +237,15 @@ class Signals:
         "base velocity and rate in the base's axes, joint rates", ("nv",), _velocities,
         lambda t, q, v, output: v,
     ))  # fmt: skip
+    bearing: Array | None = field(default=None, metadata={"signal": Signal(
+        "what each sole is meant to do: 1 bear, 0 stay off, 0.5 take up or give off its load",
+        ("soles",), _per_sole("bearing", {"": "share"}), Origin.PHASES,
+        lambda t, q, v, output: output.bearing,
+    )})  # fmt: skip
+    phase: NDArray[np.int64] | None = field(default=None, metadata={"signal": Signal(
+        "number of the phase, from 0 on", (), _one("phase", "number"), Origin.PHASES,
+        lambda t, q, v, output: output.phase, dtype=np.int64,
+    )})  # fmt: skip
     estimation: Array | None = field(default=None, metadata={"signal": Signal(
         "errors of the estimated base: position, rotation, velocity; and their standard deviations "
         "as the filter sees them", (18,),
@@ -264,9 +275,15 @@ def signals_of(*origins: Origin) -> tuple[Signal, ...]:
     return tuple(signal for signal in SIGNALS if signal.origin in origins)
 
 
-def stored_signals(estimated: bool) -> tuple[Signal, ...]:
-    """The signals that a log file has; only some runs have an estimate."""
-    return tuple(s for s in SIGNALS if estimated or s.origin is not Origin.ESTIMATE)
+def stored_signals(estimated: bool, phased: bool) -> tuple[Signal, ...]:
+    """The signals that a log file has; only some runs have an estimate, or phases."""
+    lacking = {Origin.ESTIMATE: not estimated, Origin.PHASES: not phased}
+    return tuple(signal for signal in SIGNALS if not lacking.get(signal.origin, False))
+
+
+def loop_signals(phased: bool) -> tuple[Signal, ...]:
+    """The signals that the loop writes."""
+    return signals_of(Origin.LOOP, *([Origin.PHASES] if phased else []))
 
 
 def signals_table(robot: Robot) -> str:

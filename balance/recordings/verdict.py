@@ -54,6 +54,8 @@ class Cause(StrEnum):
     UNSETTLED = "unsettled"
     JOINT_STOP = "joint stop"
     NO_TIME = "no time"
+    TIMED_OUT = "timed out"
+    UNFINISHED = "unfinished"
 
 
 class Outcome(StrEnum):

@@ -77,6 +77,11 @@ def joint_id(model: pin.Model, name: str, key: str) -> int:
     return int(model.getJointId(name))
 
 
+def root_body(model: pin.Model) -> str:
+    """Name of the body at the root of the tree: the floating base."""
+    return next(str(frame.name) for frame in model.frames if frame.type == pin.FrameType.BODY)
+
+
 def body_frame(model: pin.Model, name: str, key: str) -> int:
     """Index of a frame; ``key`` says in the error which key of the file names it."""
     try:

@@ -7,92 +7,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from pydantic import Field
 
 from balance.config.paths import data_folder
-from balance.config.schema import Strict, load_yaml_mapping, validate
+from balance.config.schema import load_yaml_mapping, validate
 from balance.dynamics.standing import standing_posture
 from balance.errors import BalanceError, ConfigError, FileError, RobotError, known_names
+from balance.robots import card
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
-from balance.robots.model import body_frame, joint_id, rate_speeds, read_model, turn_base
+from balance.robots.model import (
+    body_frame,
+    joint_id,
+    rate_speeds,
+    read_model,
+    root_body,
+    turn_base,
+)
+from balance.robots.objects import WorldObject
+from balance.robots.robot_file import ImpedanceFile, PackageModel, RobotFile
 from balance.robots.shapes.robot_shapes import Pairs, robot_shapes, touchable_pairs
 from balance.robots.shapes.shape import Shape
-from balance.robots.surfaces import SoleFile, contact_surfaces
+from balance.robots.surfaces import contact_surfaces
+from balance.robots.urdf_files import package_folders
 
 Array = NDArray[np.float64]
-Vector3 = tuple[float, float, float]
-Positive = Annotated[float, Field(gt=0)]
-RatedSpeed = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 LEVEL_TOLERANCE_RAD = 1e-3
 LEVEL_TOLERANCE_M = 1e-3
-
-
-class PackageModel(Strict):
-    """A model of the package example-robot-data."""
-
-    example_robot_data: str
-    """Name of the robot there."""
-
-
-class StandFile(Strict):
-    """How the nominal posture is completed: soles level, CoM over a point of the stance."""
-
-    com_offset: tuple[float, float] = (0.0, 0.0)
-    """Shift (x, y) of the CoM from the centre of the soles, in world axes [m]."""
-    yaw: float = 0.0
-    """Heading of the base [rad]."""
-    base_height: Positive | None = None
-    """Height of the base's frame; any if not given [m]. Example: 0.95."""
-    held: tuple[str, ...] = ()
-    """Joints that keep their angle."""
-
-
-class ImpedanceFile(Strict):
-    """Joint impedance of the joints that a law leaves free, per unit of joint inertia."""
-
-    frequency_hz: Positive
-    """Undamped natural frequency."""
-    damping_ratio: Positive
-    """Damping ratio; 1 is critical [-]."""
-
-
-class RobotFile(Strict):
-    """The schema of a robot's YAML file."""
-
-    name: str
-    """Its name."""
-    description: str = ""
-    """What it is and where its model is from."""
-    urdf: str | PackageModel
-    """Path of the URDF from this file, or the name of a model of example-robot-data."""
-    base_body: str
-    """The floating base, whose rotation laws hold: the root body of the URDF."""
-    base_rpy: Vector3 = (0.0, 0.0, 0.0)
-    """Orientation of the axes wanted (x forwards, z upwards) in those of the URDF's base [rad]."""
-    push_body: str
-    """The body that pushes act on if they do not name one."""
-    soles: Annotated[dict[str, SoleFile], Field(min_length=1)]
-    """The surfaces that it stands on, by names of your choice."""
-    surfaces: dict[str, SoleFile] = Field(default_factory=dict)
-    """Other surfaces that may bear load, such as palms."""
-    lock: dict[str, float] = Field(default_factory=dict)
-    """Joints that are fixed, each at an angle [rad]. Example: {head_yaw: 0.0}."""
-    posture: dict[str, float] = Field(default_factory=dict)
-    """Angles of the nominal posture; others are zero [rad]. Example: {left_knee: 0.5}."""
-    stand: StandFile | None = None
-    """Complete the posture so that it stands; not given: take it as it is."""
-    rated_speed: RatedSpeed | dict[str, RatedSpeed] = Field(default_factory=dict)
-    """Speed that drives keep up under full torque, for all joints or for some by name; else the
-    URDF's [rad/s]."""
-    impedance: ImpedanceFile
-    """Impedance of joints that a law leaves free."""
+OFF_STOP = 0.01  # of its range: how far from its stop a joint rests that cannot be at zero
 
 
 @dataclass(frozen=True)
@@ -102,7 +49,9 @@ class Robot:
     ``model`` has a free-flyer root; ``q_nominal`` stands on level soles, or on points of any tilt,
     on the ground plane z = 0;
     ``soles`` are the contact surfaces that bear it, ``surfaces`` all that it has; ``mass`` is in
-    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since.
+    kg.  ``q_file`` is the nominal posture of its file, whatever stance it was put in since;
+    ``objects`` are what it may put surfaces on besides the floor.  ``in_turns`` says that not all
+    of its soles bear at once.
     """
 
     name: str
@@ -119,6 +68,14 @@ class Robot:
     package_dirs: tuple[Path, ...]
     locked: Mapping[str, float]
     q_file: Array
+    objects: tuple[WorldObject, ...] = ()
+    in_turns: bool = False
+
+    def __repr__(self) -> str:
+        return card.text_of(self)
+
+    def _repr_html_(self) -> str:
+        return card.html_of(self)
 
     @property
     def joint_names(self) -> list[str]:
@@ -229,8 +186,10 @@ def _build(spec: RobotFile, path: Path) -> Robot:
     model = turn_base(read_model(urdf, spec.lock, packages), spec.base_rpy)
     model.name = spec.name
     rate_speeds(model, spec.rated_speed)
-    for key in ("base_body", "push_body"):
-        body_frame(model, getattr(spec, key), key)
+    base_body = spec.base_body or root_body(model)
+    push_body = spec.push_body or base_body
+    for key, name in (("base_body", base_body), ("push_body", push_body)):
+        body_frame(model, name, key)
     soles, others = contact_surfaces(model, spec.soles, spec.surfaces)
     q_nominal = _nominal_posture(model, spec, soles)
     robot = Robot(
@@ -241,8 +200,8 @@ def _build(spec: RobotFile, path: Path) -> Robot:
         soles=soles,
         surfaces=soles + others,
         mass=float(pin.computeTotalMass(model)),
-        base_body=spec.base_body,
-        push_body=spec.push_body,
+        base_body=base_body,
+        push_body=push_body,
         impedance=spec.impedance,
         urdf=urdf,
         package_dirs=packages,
@@ -263,7 +222,7 @@ def _find_urdf(source: str | PackageModel, path: Path) -> tuple[Path, tuple[Path
         urdf = Path(os.path.abspath(path.parent / source))
         if not os.path.isfile(urdf):  # also for names that no file can have
             raise FileError(f"the URDF {urdf} does not exist; 'urdf' is relative to the YAML file")
-        return urdf, (urdf.parent,)
+        return urdf, package_folders(urdf)
     from example_robot_data import robots_loader  # deferred: only package robots need it
 
     name = source.example_robot_data
@@ -283,6 +242,9 @@ def _nominal_posture(model: pin.Model, spec: RobotFile, soles: tuple[ContactSurf
     q = pin.neutral(model)
     R_WB = pin.rpy.rpyToMatrix(0.0, 0.0, spec.stand.yaw if spec.stand else 0.0)
     q[3:7] = pin.Quaternion(R_WB).coeffs()
+    low, high = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
+    inside = OFF_STOP * np.where(np.isfinite(high - low), high - low, 0.0)
+    q[7:] = np.where(low > 0.0, low + inside, np.where(high < 0.0, high - inside, q[7:]))
     for name, angle in spec.posture.items():
         q[model.joints[joint_id(model, name, "posture")].idx_q] = angle
     below = np.flatnonzero(q[7:] < model.lowerPositionLimit[7:] - 1e-9)

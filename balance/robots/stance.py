@@ -17,13 +17,16 @@ from balance.errors import ConfigError, known_names
 from balance.robots import Robot, load_robot
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
+from balance.robots.sequence import plan_phases, union_robot
 
 Array = NDArray[np.float64]
 
 
 def robot_of(config: ExperimentConfig, folders: Sequence[Path] = ()) -> Robot:
-    """The robot of an experiment, standing as its ``stance`` says."""
+    """The robot of an experiment, standing as its ``stance`` says, or its first phase."""
     robot = load_robot(config.robot, folders)
+    if config.phases:
+        return union_robot(plan_phases(config, robot))
     return robot if config.stance is None else take_stance(robot, config.stance)
 
 

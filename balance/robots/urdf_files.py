@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 from balance.errors import RobotError
 
 MAX_URDF_BYTES = 50_000_000
+URDF_FOLDERS = ("urdf", "robots", "robot", "models", "model")
+"""Where a package has its URDFs."""
 
 
 def read_xml(urdf: Path) -> ElementTree.Element:
@@ -36,17 +38,47 @@ def check_references(root: ElementTree.Element, urdf: Path, packages: Sequence[P
 
     A mesh is read when a film is drawn: a file from elsewhere must not be able to choose which.
     """
-    allowed = [folder.resolve() for folder in packages]
+    folders = [folder.resolve() for folder in packages]
+    allowed = [_own_folder(urdf, folder).resolve() for folder in packages]
     for element in root.iter():
         name = element.get("filename")
         if name is None:
             continue
-        if not any(_inside(path, allowed) for path in _candidates(name, urdf, allowed)):
+        paths = _candidates(name, urdf, folders)
+        inside = [path for path in paths if _inside(path, allowed)]
+        if not inside or any(os.path.exists(path) for path in paths if path not in inside):
             raise RobotError(
                 f"the URDF {urdf} names the file '{name[:200]}' in <{element.tag}>, which is "
-                f"outside of its package {packages[0]}; copy the file there and name it by "
+                f"outside of its package {allowed[0]}; copy the file there and name it by "
                 "package://"
             )
+
+
+def package_folders(urdf: Path) -> tuple[Path, ...]:
+    """Where the meshes of a user's URDF are looked for: beside it, and in its package.
+
+    ``package://NAME/meshes/foot.stl`` is in a folder NAME beside the URDF, or in the package NAME
+    that holds the URDF, as those of ROS are laid out: NAME/urdf/robot.urdf, or deeper below a
+    folder NAME with a package.xml.
+    """
+    found = {urdf.parent: None}
+    try:
+        names = [element.get("filename", "") for element in read_xml(urdf).iter()]
+    except RobotError:  # told when the model is read
+        return (urdf.parent,)
+    schemes = (name.partition("://") for name in names)
+    packages = {rest.partition("/")[0] for scheme, _, rest in schemes if scheme == "package"}
+    for folder in urdf.parents:
+        in_place = folder == urdf.parent.parent and urdf.parent.name in URDF_FOLDERS
+        if folder.name in packages and (in_place or (folder / "package.xml").is_file()):
+            found[folder.parent] = None
+    return tuple(found)
+
+
+def _own_folder(urdf: Path, packages: Path) -> Path:
+    """The package, in a folder of packages, that a URDF is in; the folder itself if it is there."""
+    inside = urdf.relative_to(packages).parts
+    return packages / inside[0] if len(inside) > 1 else packages
 
 
 def referenced_file(name: str, urdf: Path, packages: Sequence[Path]) -> Path | None:

@@ -12,7 +12,7 @@ from balance.robots import Robot
 from balance.simulation.estimation import BaseEstimator
 from balance.simulation.estimation.errors import base_errors, plain_stds
 from balance.simulation.plants.interface import Plant
-from balance.simulation.sensors import Sensors, imu_placement
+from balance.simulation.sensors import Reading, Sensors, imu_placement
 
 Array = NDArray[np.float64]
 
@@ -39,10 +39,12 @@ class Perception:
         dropouts = [fault for fault in config.faults if isinstance(fault, SensorDropoutConfig)]
         self._blind = [(one.time_s, one.time_s + one.duration_s) for one in dropouts]
         self._sensors: Sensors | None = None
+        self._plant = plant
         self.estimator: BaseEstimator | None = None
         self._states: list[Array] = []
         self._spreads: list[Array] = []
         self._judged: list[Array] = []
+        self._reading: Reading | None = None
         if config.sensors is None and config.state != "estimated":
             return
         sensors, period = config.sensors or SensorsConfig(), config.control_period_s
@@ -51,6 +53,11 @@ class Perception:
             placement = imu_placement(robot, sensors.imu.body)
             assumed = config.estimator or EstimatorConfig()
             self.estimator = BaseEstimator(robot, assumed, sensors, placement, period)
+
+    @property
+    def wrenches(self) -> Array:
+        """Wrenches of the contacts (k, 6) as they were last measured, noisy and old if it is so."""
+        return self._plant.contact_wrenches if self._reading is None else self._reading.wrenches
 
     def see(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """Configuration and velocity as the law sees them at time ``t`` in s."""
@@ -61,7 +68,7 @@ class Perception:
         return q, v
 
     def _measured(self, sensors: Sensors, q: Array, v: Array) -> tuple[Array, Array]:
-        reading = sensors.read(q, v)
+        reading = self._reading = sensors.read(q, v)
         pose, velocity = reading.base_pose, reading.base_velocity
         if self.estimator is not None:
             pose, velocity = self.estimator.update(

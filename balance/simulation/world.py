@@ -37,22 +37,23 @@ class Obstacle:
     """Something that bodies can touch.
 
     ``pose`` has its origin on the top and z out of it.  ``half_size`` are the half sides of a plate
-    along x and y, m; None for a floor without end.  ``surface`` is the contact surface that lies on
-    a plate: the body that has it is left to that surface.  With ``moves`` it goes along with ground
-    that moves.
+    along x and y, m; None for a floor without end; ``depth`` is how thick a plate is, m.
+    ``surfaces`` are contact surfaces that lie on a plate: the bodies that have them are left to
+    those surfaces.  With ``moves`` it goes along with ground that moves.
     """
 
     name: str
     pose: pin.SE3
     half_size: tuple[float, float] | None = None
-    surface: str | None = None
+    surfaces: tuple[str, ...] = ()
     moves: bool = False
+    depth: float = PLATE_THICKNESS_M
 
     @property
     def box(self) -> tuple[pin.SE3, Array]:
         """Centre and half sides (3,) of a plate."""
         assert self.half_size is not None
-        half = np.array([*self.half_size, 0.5 * PLATE_THICKNESS_M])
+        half = np.array([*self.half_size, 0.5 * self.depth])
         return self.pose * pin.SE3(np.eye(3), np.array([0.0, 0.0, -half[2]])), half
 
 
@@ -60,8 +61,11 @@ def obstacles(robot: Robot, ground: GroundMotion | None = None) -> tuple[Obstacl
     """The floor and the plates around ``robot``, as they are before anything moves.
 
     The floor is the plane on which all feet stand; where they stand on several, it is level and as
-    low as the lowest corner of a foot, and each of them has a plate.
+    low as the lowest corner of a foot, and each of them has a plate.  Around a robot with objects
+    there are a level floor and these.
     """
+    if robot.objects:
+        return (Obstacle(FLOOR, pin.SE3.Identity()), *_objects(robot))
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     standing = feet(robot)
@@ -79,6 +83,13 @@ def obstacles(robot: Robot, ground: GroundMotion | None = None) -> tuple[Obstacl
     return tuple(found)
 
 
+def _objects(robot: Robot) -> Iterator[Obstacle]:
+    """The objects as plates; feet keep off what they do not stand on, other surfaces lie closer."""
+    closer = tuple(surface.name for surface in robot.soles if not surface.is_foot)
+    for one in robot.objects:
+        yield Obstacle(one.name, one.pose, one.half_size, closer, depth=one.depth)
+
+
 def _plate(surface: ContactSurface, data: pin.Data, moves: bool) -> Obstacle:
     """A plate whose middle is under a surface and whose sides are along the surface's."""
     on_it = surface.pose_on_plane(data)
@@ -86,7 +97,7 @@ def _plate(surface: ContactSurface, data: pin.Data, moves: bool) -> Obstacle:
     turn = pin.rpy.rpyToMatrix(0.0, 0.0, heading if len(surface.held) > 3 else 0.0)
     pose = surface.plane * pin.SE3(turn, np.append(on_it.translation[:2], 0.0))
     half = surface.half_length + PLATE_MARGIN_M, surface.half_width + PLATE_MARGIN_M
-    return Obstacle(f"plate of {surface.name}", pose, half, surface.name, moves)
+    return Obstacle(f"plate of {surface.name}", pose, half, (surface.name,), moves)
 
 
 def proximity(
@@ -100,8 +111,8 @@ def proximity(
     plates = [
         Plate(
             obstacle.pose,
-            (*obstacle.half_size, 0.5 * PLATE_THICKNESS_M),
-            () if obstacle.surface is None else (carriers[obstacle.surface],),
+            (*obstacle.half_size, 0.5 * obstacle.depth),
+            tuple(carriers[name] for name in obstacle.surfaces),
         )
         for obstacle in around
         if obstacle.half_size is not None

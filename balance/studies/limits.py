@@ -13,7 +13,7 @@ from balance.config.studies import EnvelopeConfig
 from balance.recordings.atomic_writes import write_atomically
 from balance.studies.search import CRITERIA, Limit
 from balance.studies.store import Row, StudyFolder
-from balance.studies.summary import errors, markdown, outcomes, timing
+from balance.studies.summary import Table, errors, markdown, outcomes, timing
 from balance.studies.table import write_table
 
 HEADINGS = {"recovered": "recovered", "flat": "flat soles", "upright": "upright"}
@@ -101,7 +101,7 @@ def envelope_summary(
     for variant in dict.fromkeys(found.name for found in results):
         ours = [found for found in results if found.name == variant]
         parts.append(f"## {variant}" if variant else "")
-        parts += [_extremes(ours), _table(ours, config.criteria, noisy)]
+        parts += [_extremes(ours), markdown(*limits_table(ours, config.criteria, noisy))]
     parts += errors(folder)
     parts.append(timing(folder))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -124,7 +124,8 @@ def _direction(found: DirectionLimits) -> str:
     return f"{found.azimuth_deg:g}°{up}"
 
 
-def _table(results: Sequence[DirectionLimits], criteria: Sequence[str], noisy: bool) -> str:
+def limits_table(results: Sequence[DirectionLimits], criteria: Sequence[str], noisy: bool) -> Table:
+    """A line for each direction: the limits in N s, m/s and fractions of the ankle limit."""
     head = ["direction", "ankle limit [N s]"]
     for name in criteria:
         head += [f"{HEADINGS[name]} [N s]", "[m/s]", "/ ankle limit"]
@@ -134,7 +135,19 @@ def _table(results: Sequence[DirectionLimits], criteria: Sequence[str], noisy: b
         for name in criteria:
             row += _cells(found, found.limits.get(name), noisy)
         rows.append([*row, str(found.runs)])
-    return markdown([*head, "runs"], rows)
+    return [*head, "runs"], rows
+
+
+def short_limits(results: Sequence[DirectionLimits], criteria: Sequence[str]) -> Table:
+    """The same in N s alone, with the variant where there are several; to be printed."""
+    several = len({found.name for found in results}) > 1
+    head = [*(["variant"] if several else []), "direction", "ankle limit"]
+    rows = []
+    for found in results:
+        cells = [_cells(found, found.limits.get(name), False)[0] for name in criteria]
+        row = [_direction(found), f"{found.ankle_limit_Ns:.1f}", *cells]
+        rows.append([found.name, *row] if several else row)
+    return [*head, *(f"{HEADINGS[name]} [N s]" for name in criteria)], rows
 
 
 def _cells(found: DirectionLimits, limit: Limit | None, noisy: bool) -> list[str]:

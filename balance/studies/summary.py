@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from balance.plots.studies import Dimension
     from balance.studies.sweep import Sweep
 
+Table = tuple[Sequence[str], list[list[str]]]
+"""Titles of the columns, and rows."""
+
 MAX_VALUES = 24  # of an axis, in a table
 MAX_ERRORS = 5
 

@@ -22,7 +22,7 @@ from balance.studies.columns import check_metrics
 from balance.studies.figures import dimensions
 from balance.studies.published import PublishedFigures
 from balance.studies.store import Row, StudyFolder
-from balance.studies.summary import sweep_summary
+from balance.studies.summary import Table, sweep_summary
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
@@ -166,6 +166,17 @@ class Sweep:
         values = shown.quantity.scale * self.metric
         data = SweepData(axes, scattered, self.outcomes, values, shown.title, self.name)
         save(sweep_figure(data), folder, "figure", pdf)
+
+    def head(self, rows: int) -> Table:
+        """The first rows of its table: what is varied, the outcome, and the metric."""
+        shown = column(self.config.metric)
+        lines = []
+        for index in range(min(rows, len(self.design))):
+            inputs, value = self.design.cell(index).inputs.values(), self.metric[index]
+            number = "" if math.isnan(value) else shown.number(value)
+            cells = [f"{x:g}" if isinstance(x, float) else str(x) for x in inputs]
+            lines.append([*cells, str(self.outcomes[index]), number])
+        return [*self.design.cell(0).inputs, "outcome", shown.title], lines
 
     def finish(self, folder: StudyFolder, pdf: bool = False) -> None:
         """Write the table, the summary and the figure."""

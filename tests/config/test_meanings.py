@@ -14,8 +14,10 @@ from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
 from balance.app.cli import app
+from balance.config import parse_config
 from balance.config.meanings import meaning, owner
 from balance.config.schema import Strict, _with_tuples, parse_yaml
+from balance.errors import ConfigError
 
 EMPTY = ("required", "–", "[]", "{}", "its defaults", "''")
 
@@ -122,3 +124,25 @@ def test_the_json_schema_tells_the_meaning_of_ours_and_of_a_users_own(tmp_path: 
     mine = tree["$defs"]["MineLawConfig"]["properties"]
     assert mine["kp"]["description"] == "Stiffness [N m/rad]."
     assert mine["law"]["description"].startswith("Name of the law")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("law", "momentum", "unknown key 'law' (it belongs under 'controller')"),
+        (
+            "controller",
+            "momentum",
+            "a mapping of keys to values, such as {law: momentum}",
+        ),
+        ("duration_s", None, "key 'duration_s' is missing (how long the run lasts [s])"),
+    ],
+)
+def test_a_complaint_says_what_the_key_means(key: str, value: object, told: str) -> None:
+    tree: dict[str, Any] = {"robot": "toro", "duration_s": 1.0, "controller": {"law": "momentum"}}
+    tree[key] = value
+    if value is None:
+        del tree[key]
+    with pytest.raises(ConfigError) as caught:
+        parse_config(tree, "the file")
+    assert told in str(caught.value)

@@ -228,7 +228,7 @@ except balance.errors.ConfigError as error:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     first, second, third, fourth = done.stdout.splitlines()
-    assert first == "['still', 'both'] False"
+    assert first == "['both', 'still'] False"
     assert second == "2.0 ['still']"
     assert third == "None"  # ours come first
     assert "'one_pkg' and 'other_pkg' both declare a law of this name" in fourth

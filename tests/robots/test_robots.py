@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,7 @@ NAN = float("nan")
     [
         ("colour", "red", ConfigError, ["unknown key 'colour'", "valid:", "push_body"]),
         ("soles.left.lenght", 0.1, ConfigError, ["'soles.left.lenght'", "did you mean 'length'?"]),
-        ("impedance", None, ConfigError, ["key 'impedance' is missing"]),
+        ("soles", None, ConfigError, ["key 'soles' is missing (the surfaces that it stands on"]),
         ("name", 3, ConfigError, ["'name' = 3", "text"]),
         ("urdf", "nix.urdf", FileError, ["nix.urdf does not exist", "relative to the YAML"]),
         ("urdf", {"example_robot_data": "talso"}, RobotError, ["talso", "mean 'talos'?"]),
@@ -244,3 +245,27 @@ def test_unknown_name_is_refused_with_the_known_ones() -> None:
     refuse("torro", RobotError, ["did you mean 'toro'?", "talos", "path of a YAML file"])
     with pytest.raises(FileError, match=r"robot folder .*nothing does not exist"):
         load_robot("toro", [Path("nothing")])
+
+
+def test_a_file_with_a_urdf_and_soles_is_enough(tmp_path: Path) -> None:
+    """The base is the root of the URDF, pushes hit it, and free joints have the usual impedance."""
+    path = shutil.copytree(TORO, tmp_path / "mine") / "robot.yaml"
+    spec = yaml.safe_load(path.read_text())
+    for key in ("base_body", "push_body", "impedance", "description"):
+        spec.pop(key, None)
+    path.write_text(yaml.safe_dump(spec))
+    robot = load_robot(path)
+    assert robot.base_body == robot.push_body == "hip"
+    assert (robot.impedance.frequency_hz, robot.impedance.damping_ratio) == (2.0, 0.7)
+
+
+def test_a_joint_that_cannot_be_at_zero_rests_near_the_stop_next_to_it(tmp_path: Path) -> None:
+    path, joint = shutil.copytree(TORO, tmp_path / "mine") / "robot.yaml", "neck_pitch"
+    urdf = path.parent / "toro.urdf"
+    head, name, rest = urdf.read_text().partition(f'<joint name="{joint}"')
+    urdf.write_text(head + name + re.sub('lower="[^"]*"', 'lower="0.1"', rest, count=1))
+    robot = load_robot(path)
+    place = robot.model.joints[robot.model.getJointId(joint)].idx_q
+    stop, other = robot.model.lowerPositionLimit[place], robot.model.upperPositionLimit[place]
+    assert stop == 0.1
+    assert robot.q_nominal[place] == pytest.approx(stop + 0.01 * (other - stop), abs=1e-3)

@@ -92,6 +92,14 @@ def test_the_file_says_what_is_a_foot(tmp_path: Path) -> None:
         "right fist": False,
         "left knuckle": False,
         "right knuckle": False,
+        "left flat hand": False,
+        "right flat hand": False,
+        "left knee": False,
+        "right knee": False,
+        "left thigh": False,
+        "right thigh": False,
+        "left toe": False,
+        "right toe": False,
     }
     assert len(feet(on_a_table(robot, "paw"))) == 3
 

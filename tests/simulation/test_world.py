@@ -70,7 +70,7 @@ def test_a_plate_lies_along_the_sole_that_is_on_it() -> None:
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     for sole, plate in zip(robot.soles, plates, strict=True):
         pose = sole.pose(data)
-        assert plate.surface == sole.name
+        assert plate.surfaces == (sole.name,)
         np.testing.assert_allclose(plate.pose.translation, pose.translation, atol=1e-6)
         np.testing.assert_allclose(plate.pose.rotation, pose.rotation, atol=1e-6)
         sides = sole.half_length + PLATE_MARGIN_M, sole.half_width + PLATE_MARGIN_M

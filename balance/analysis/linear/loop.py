@@ -25,6 +25,7 @@ from scipy.linalg import null_space
 from balance.config import ExperimentConfig
 from balance.config.actuators import PERFECT_DRIVES
 from balance.control import Controller, make_controller
+from balance.errors import ConfigError
 from balance.experiment import Experiment
 from balance.robots import Robot
 from balance.robots.contact_rows import held_part
@@ -85,6 +86,8 @@ class LinearLoop:
 
 def linearise(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> LinearLoop:
     """The loop of an experiment without its sensors and drives, about the robot's posture."""
+    if config.phases:
+        raise ConfigError("phases have no one posture to be linear about; give one stance")
     experiment = Experiment(ideal(config), robot_folders)
     robot = experiment.robot
     N = free_directions(robot)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from balance.app.cli import bench, check, experiments, explain, live, studies
+from balance.app.cli import (
+    bench,
+    check,
+    experiments,
+    explain,
+    export,
+    live,
+    robots,
+    shipped,
+    studies,
+)
 from balance.errors import BalanceError
 
 app = typer.Typer(
     help="Push a humanoid and see whether it stays on its feet.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -39,12 +50,17 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, check, studies, live, explain, bench):
+for group in (experiments, robots, shipped, check, studies, live, export, explain, bench):
     group.register(app)
 
 
 def main() -> None:
-    """Entry point: one sentence and exit code 2 for what the user got wrong."""
+    """Entry point: one sentence and exit code 2 for what the user got wrong.
+
+    A termination signal is taken for Ctrl-C: what is running ends in order and keeps what it has.
+    """
+    with suppress(ValueError):  # not the main thread: nothing to be done
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(app(standalone_mode=False) or 0)
     except BalanceError as error:

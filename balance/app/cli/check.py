@@ -14,6 +14,8 @@ from balance.errors import BalanceError, ConfigError, FileError, known_names
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from balance.config import ExperimentConfig
+
 Kind = Literal["experiment", "sweep", "envelope", "tune", "compare", "robot"]
 Robots = Sequence[Path]
 Overrides = Mapping[str, Any]
@@ -142,8 +144,23 @@ def _check_experiment(path: Path, overrides: Overrides, robots: Robots, trust: b
     impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"
     return (
         f"robot {experiment.robot.name}, law {shown_name(config.controller.law)}, "
-        f"{config.duration_s:g} s, {impulses}"
+        f"{config.duration_s:g} s, {impulses}{_phases_told(config, robots)}"
     )
+
+
+def _phases_told(config: ExperimentConfig, robots: Robots) -> str:
+    """A line for every phase: how near its static posture is to its limits."""
+    if not config.phases:
+        return ""
+    from balance.robots import load_robot
+    from balance.robots.objects import world_objects
+    from balance.robots.sequence import plan_phases
+    from balance.robots.stance_report import stance_reports
+
+    phases = plan_phases(config, load_robot(config.robot, robots))
+    reports = stance_reports(phases, world_objects(config.objects))
+    lines = [f"\n  {one.name}: {one.sentence()}" for one in reports]
+    return f", {len(phases)} phases:{''.join(lines)}"
 
 
 def _check_sweep(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
@@ -196,6 +213,7 @@ def _check_robot(path: Path, overrides: Overrides, robots: Robots, trust: bool) 
     if overrides:
         raise ConfigError(f"{path}: --set changes experiments and studies, not robots")
     robot = load_robot(str(path))
+    _ = robot.shapes  # reads the meshes
     return (
         f"robot {robot.name}, {robot.mass:.4g} kg, {len(robot.joint_names)} joints, "
         f"{len(robot.soles)} soles, {shapes_in_words(robot)}"

@@ -1,4 +1,4 @@
-"""The commands about one experiment: run, plot, robots, theory."""
+"""The commands about one experiment: run, plot, theory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
-    for command in (run, plot, robots, theory):
+    for command in (run, plot, theory):
         app.command()(command)
 
 
@@ -113,18 +113,27 @@ def _listing(folder: Path) -> str:
 
 
 def plot(
-    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result folders.")],
+    results: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULT...", help="Result folders, or an experiment with phases."),
+    ],
     out: OutOption = None,
     robots: RobotsOption = None,
     overwrite: OverwriteOption = False,
     pdf: PdfOption = False,
 ) -> None:
-    """Draw the figures of a run again, into its own folder, or of several runs in one."""
+    """Draw the figures of a run again, into its own folder, or of several runs in one.
+
+    Of an experiment with phases, a YAML file or a shipped one's name, the postures found.
+    """
     from balance.app.terminal import console
     from balance.plots import draw_overlay, draw_run
     from balance.recordings.outputs import OVERLAY, adding_to
     from balance.recordings.results import load_recording
 
+    if len(results) == 1 and _is_config(results[0]):
+        _plot_postures(results[0], out, robots or [], overwrite, pdf)
+        return
     recordings = [(folder.name, load_recording(folder, robots or [])) for folder in results]
     folder = results[0]
     if len(recordings) == 1 and out is None:
@@ -142,11 +151,43 @@ def plot(
         console.print(str(folder / file.name), highlight=False, soft_wrap=True)
 
 
-def robots(robots: RobotsOption = None) -> None:
-    """List the robots that can be balanced."""
-    from balance.app.terminal import console, robot_table
+def _is_config(path: Path) -> bool:
+    """Whether a name is that of an experiment's file or of a shipped one, not of a result."""
+    from balance.config import find_config
+    from balance.errors import BalanceError
 
-    console.print(robot_table(robots or []))
+    if path.is_dir():
+        return False
+    try:
+        return find_config(path).suffix in (".yaml", ".yml")
+    except BalanceError:
+        return False
+
+
+def _plot_postures(
+    path: Path, out: Path | None, robots: list[Path], overwrite: bool, pdf: bool
+) -> None:
+    from balance.app.terminal import console
+    from balance.config import find_config, load_config
+    from balance.errors import ConfigError
+    from balance.plots import draw_postures
+    from balance.recordings.outputs import POSTURES
+    from balance.robots import load_robot
+    from balance.robots.objects import world_objects
+    from balance.robots.sequence import plan_phases
+
+    file = find_config(path)
+    config = load_config(file)
+    if not config.phases:
+        raise ConfigError(
+            f"{file} has no phases, whose postures could be drawn; run it, and plot the result"
+        )
+    with about(file), claimed(out, f"{file.stem}-postures", POSTURES, overwrite) as output:
+        phases = plan_phases(config, load_robot(config.robot, robots))
+        with output.filling() as work:
+            written = draw_postures(phases, world_objects(config.objects), work, pdf)
+        for one in written:
+            console.print(str(output.path / one.name), highlight=False, soft_wrap=True)
 
 
 def theory(

@@ -48,11 +48,13 @@ def live(
     _check_extra()
     from balance.app.live.lab import Lab
     from balance.app.live.server import open_server
+    from balance.app.live.session import check_one_stance
     from balance.config import find_config, load_config, parse_overrides
     from balance.experiment import Experiment
 
     loaded = load_config(find_config(config), parse_overrides(set_ or []), trust=trust)
     tell_code(loaded.code)
+    check_one_stance(loaded)
     Experiment(loaded, robots or [])  # whatever is wrong with it is said before a page opens
     server = open_server(host, port)
     lab = Lab(server, loaded, out, robots or [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,41 @@ from balance.errors import BalanceError
 if TYPE_CHECKING:
     from balance.recordings.outputs import Kind, Output
 
+
+def shipped_configs(incomplete: str) -> list[tuple[str, str]]:
+    """What a shell offers for an experiment: names that ship, each with its first line."""
+    return _shipped("", incomplete)
+
+
+def shipped_studies(incomplete: str) -> list[tuple[str, str]]:
+    """The same for a study."""
+    return _shipped("studies", incomplete)
+
+
+def _shipped(below: str, incomplete: str) -> list[tuple[str, str]]:
+    from balance.config.paths import data_folder
+
+    found = sorted((data_folder("configs") / below).glob(f"{incomplete}*.yaml"))
+    return [(path.stem, first_line(path)) for path in found]
+
+
+def first_line(path: Path) -> str:
+    """The first sentence of the comment that a YAML file begins with, without its end."""
+    words: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#") or line.strip() == "#":
+            break
+        words.append(line.removeprefix("#").strip())
+    return re.split(r"(?<=[^.])[.:?](?:\s|$)", " ".join(words), maxsplit=1)[0]
+
+
 ConfigArgument = Annotated[
-    str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")
+    str,
+    typer.Argument(
+        metavar="CONFIG",
+        help="A YAML file, or the name of a shipped config.",
+        autocompletion=shipped_configs,
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -20,21 +20,26 @@ from balance.app.cli.options import (
     SetOption,
     TrustOption,
     about,
+    shipped_studies,
     tell_code,
 )
 from balance.errors import FileError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from balance.studies.compare import Compare
     from balance.studies.envelope import Envelope
     from balance.studies.interface import Study
+    from balance.studies.summary import Table
     from balance.studies.sweep import Sweep
     from balance.studies.tuning.study import Tuning
 
 StudyArgument = Annotated[
-    str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped study.")
+    str,
+    typer.Argument(
+        metavar="CONFIG",
+        help="A YAML file, or the name of a shipped study.",
+        autocompletion=shipped_studies,
+    ),
 ]
 SchedulerOption = Annotated[
     str | None,
@@ -55,6 +60,8 @@ OverwriteOption = Annotated[
 ]
 LimitsOption = Annotated[bool, typer.Option(help="Search the largest push that each law recovers.")]
 
+SHOWN_ROWS = 12  # of a sweep's table
+
 Overrides = Mapping[str, Any]
 Robots = Sequence[Path]
 
@@ -73,8 +80,8 @@ class StudyCommand:
     """Those that no other command has."""
     discard: Callable[[Any, Path], None] | None = None
     """Called before a folder is overwritten: the study may have more than what is in it."""
-    table: Callable[[Any, Path], Table] | None = None
-    """What to print below how many runs ended how."""
+    answer: Callable[[Any, Path], Sequence[Table]] = lambda study, folder: ()
+    """Tables to print below how many runs ended how: what the study has found."""
 
 
 def register(app: typer.Typer) -> None:
@@ -99,7 +106,7 @@ def _function(command: StudyCommand) -> Callable[..., None]:
         trust: TrustOption = False,
         **own: Any,
     ) -> None:
-        from balance.app.terminal import console
+        from balance.app.terminal import console, plain_table
         from balance.config import parse_overrides
         from balance.config.studies import find_study
         from balance.studies.session import run_study
@@ -125,8 +132,9 @@ def _function(command: StudyCommand) -> Callable[..., None]:
         )
         for line in _outcomes(study, folder):
             console.print(line, highlight=False, soft_wrap=True)
-        if command.table:
-            console.print(command.table(study, folder))
+        for head, rows in command.answer(study, folder):
+            console.print()
+            console.print(plain_table(head, rows))
 
     shared = inspect.signature(run, eval_str=True)
     named = [one for one in shared.parameters.values() if one.kind is not one.VAR_KEYWORD]
@@ -185,32 +193,44 @@ def _compare(
     return Compare(load_comparison(path, overrides, limits, trust), path.stem, str(path), robots)
 
 
-def _comparison_table(study: Compare, folder: Path) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
+def _sweep_answer(study: Sweep, folder: Path) -> list[Table]:
+    return [study.head(SHOWN_ROWS)]
 
+
+def _envelope_answer(study: Envelope, folder: Path) -> list[Table]:
+    from balance.studies.limits import short_limits
+
+    return [short_limits(study.results(), study.config.criteria)]
+
+
+def _tune_answer(study: Tuning, folder: Path) -> list[Table]:
+    from balance.studies.tuning.report import answer
+
+    return answer(study)
+
+
+def _comparison_answer(study: Compare, folder: Path) -> list[Table]:
     from balance.studies.compare_table import table
 
-    head, lines = table(study.results(folder))
-    shown = Table(box=None, pad_edge=False)
-    for index, name in enumerate(head):
-        shown.add_column(escape(name), justify="right" if index else "left")
-    for line in lines:
-        shown.add_row(*map(escape, line))
-    return shown
+    return [table(study.results(folder))]
 
 
 COMMANDS = {
     "sweep": StudyCommand(
-        "Run an experiment over every combination of some axes; one table, one figure.", _sweep
+        "Run an experiment over every combination of some axes; one table, one figure.",
+        _sweep,
+        answer=_sweep_answer,
     ),
     "envelope": StudyCommand(
-        "Find the largest push that is recovered, in every direction.", _envelope
+        "Find the largest push that is recovered, in every direction.",
+        _envelope,
+        answer=_envelope_answer,
     ),
     "tune": StudyCommand(
         "Search for better gains, and check the best ones on pushes that the search never saw.",
         _tune,
         discard=_discard_trials,
+        answer=_tune_answer,
     ),
     "compare": StudyCommand(
         "Run every control law on the same pushes; one table, one figure.  CONFIG may also be an "
@@ -222,6 +242,6 @@ COMMANDS = {
                 "limits", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=LimitsOption
             ),
         ),
-        table=_comparison_table,
+        answer=_comparison_answer,
     ),
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.setpoints import SetpointPath
+from balance.control.parts.setpoints import Path as SetpointSource
 from balance.recordings.verdict import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
@@ -73,7 +73,7 @@ class Instant:
 class Observer:
     """Evaluates rows for one robot."""
 
-    def __init__(self, robot: Robot, path: SetpointPath) -> None:
+    def __init__(self, robot: Robot, path: SetpointSource) -> None:
         self.robot, self.path = robot, path
         self._model, self._data = robot.model, robot.model.createData()
         self._gravity = float(np.linalg.norm(robot.model.gravity.linear))

@@ -17,7 +17,7 @@ from balance.app.live.robot_view import LOOKS, RobotView
 from balance.app.live.running import Running
 from balance.app.live.status_window import StatusWindow
 from balance.app.live.surroundings import LIGHT, Surroundings, Theme
-from balance.control.parts.setpoints import SetpointPath
+from balance.control.parts.setpoints import Path as SetpointSource
 from balance.errors import InputError
 from balance.recordings.signals import sole_labels
 from balance.robots import Robot
@@ -48,7 +48,7 @@ class Scene:
         self._plots: Plots | None = None
         self._status = StatusWindow(server)
 
-    def use(self, robot: Robot, path: SetpointPath, pushes: Sequence[Push] = ()) -> None:
+    def use(self, robot: Robot, path: SetpointSource, pushes: Sequence[Push] = ()) -> None:
         """Show a robot from now on; the plots begin anew."""
         self.observer = Observer(robot, path)
         with self.server.atomic():

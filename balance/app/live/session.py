@@ -13,6 +13,7 @@ from pathlib import Path
 from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
 from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
+from balance.errors import ConfigError
 from balance.experiment import LYING_S, Experiment
 from balance.recordings.log import Log
 from balance.recordings.verdict import HOLD_S
@@ -38,10 +39,20 @@ def session_config(config: ExperimentConfig) -> ExperimentConfig:
     )
 
 
+def check_one_stance(config: ExperimentConfig) -> None:
+    """Refuse a sequence of stances, which nobody can push on and change the gains of yet."""
+    if config.phases:
+        raise ConfigError(
+            "an experiment with phases is no session: see it with 'balance run' and 'balance "
+            "replay', or give the live page a config with one stance"
+        )
+
+
 class Session:
     """One experiment from its start at rest; ``config`` always repeats what happened so far."""
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+        check_one_stance(config)
         self.config = session_config(config)
         self._gains: GainSchedule
         self.experiment = Experiment(self.config, robot_folders, make_law=self._make_law)

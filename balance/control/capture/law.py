@@ -71,6 +71,8 @@ class CaptureController(TaskLaw):
     moment in one row for the CoP they shrink together where drives or contacts cannot give them.
     """
 
+    can_change_contacts = False  # its polygon is that of one stance
+
     class Config(BalancingLawConfig):
         """Ankles, hips and arms by a plan of the pendulum with a flywheel.
 

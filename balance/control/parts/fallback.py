@@ -96,6 +96,10 @@ class Fallback:
         self.held = self.answer(robot.q_nominal, np.zeros(model.nv))
         """What holds the nominal posture."""
 
+    def bound(self, least: Array, most: Array) -> None:
+        """Change the bounds of the contacts' normal forces (k,), N, of cones that have both."""
+        self._distribution.bound(least, most)
+
     def answer(self, q: Array, v: Array) -> ControlOutput:
         """The first rung that bears; ``q`` and ``v`` are finite."""
         rungs = (

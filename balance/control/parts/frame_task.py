@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTaskConfig
-from balance.control.parts.frame_path import FramePath
+from balance.control.parts.frame_path import FramePath, FrameTarget
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import Task
 from balance.control.parts.whole_body import BodyView
@@ -45,7 +45,7 @@ class FrameTask(Task):
             self.frame = frame_id(robot.model, task.frame)
         except FrameError as error:
             raise FrameError(f"'controller.frames.{name}': {error}") from None
-        self._part = PARTS[task.hold]
+        self.name, self._part = name, PARTS[task.hold]
         self.size = 6 if task.hold == "pose" else 3
         self.linear = 0 if task.hold == "orientation" else 3
         data = robot.model.createData()
@@ -64,6 +64,10 @@ class FrameTask(Task):
         """Take the target at ``time`` in s."""
         if self._moves:
             self._target = self.path.at(time)
+
+    def lead(self, target: FrameTarget) -> None:
+        """Take a target that somebody else moves."""
+        self._target = target
 
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         model, data, axes = body.model, body.data, pin.LOCAL_WORLD_ALIGNED

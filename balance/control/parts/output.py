@@ -67,3 +67,10 @@ class ControlOutput:
     """Wanted minus commanded wrench at the CoM (6,), world axes."""
     conflict: str = ""
     """Why the law had no answer, in words, where it first had none."""
+    bearing: Array | None = None
+    """What each contact is meant to do, (k,), of a law that goes from stance to stance: 1 bear, 0
+    stay off, 0.5 take up or give off its load."""
+    phase: int = 0
+    """Number of the phase that is under way, of such a law."""
+    failure: str = ""
+    """Why such a law cannot go on, in words."""

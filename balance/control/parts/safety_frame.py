@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from balance.config import BalancingLawConfig
 from balance.control.parts.fallback import NUMERICAL, Fallback
+from balance.control.parts.guidance import Guidance
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.qp import CertifiedSolver
 from balance.dynamics.checks import is_within
@@ -31,6 +32,8 @@ class BalancingLaw(ABC):
     Nothing of a fault is kept: with the next good state the law is as if it had not been.
     """
 
+    can_change_contacts = False
+    """Whether it takes a :class:`Guidance`, so that it can go from stance to stance."""
     failure = ControlStatus.QP_FAILED
     """What the status says of a step in which the law has no answer."""
 
@@ -51,6 +54,14 @@ class BalancingLaw(ABC):
     @abstractmethod
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """The law's own answer to a finite state; None, or an arithmetic error, if it has none."""
+
+    def guide(self, guidance: Guidance) -> None:
+        """Take what a sequence of stances asks of the next step, if ``can_change_contacts``."""
+        raise NotImplementedError
+
+    def take_over(self, torques: Array, wrenches: Array) -> None:
+        """Go on from the torques and wrenches of another law, should nothing be seen now."""
+        self._good_torques, self._good_wrenches = torques, wrenches
 
     def conflict(self, q: Array, v: Array) -> str:
         """Why the law has no answer at a state, in words; empty if it cannot tell."""

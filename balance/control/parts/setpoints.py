@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -28,6 +29,14 @@ class Desired:
     angular_velocity: Array
     angular_acceleration: Array
     moving: bool
+
+
+class Path(Protocol):
+    """Where the setpoint is at any time."""
+
+    def at(self, time: float) -> Desired:
+        """The desired state at ``time`` in seconds."""
+        ...
 
 
 def minimum_jerk(s: float) -> tuple[float, float, float]:

@@ -6,6 +6,8 @@ the state is had from the answer alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -149,6 +151,10 @@ def _moved_by(model: pin.Model, joint: int) -> Array:
     return moved
 
 
-def supporting_joints(robot: Robot) -> NDArray[np.intp]:
-    """Indices, among the actuated joints, of those between the base and a contact."""
-    return contact_joints(robot, robot.soles)
+def supporting_joints(robot: Robot, frames: Iterable[int] = ()) -> NDArray[np.intp]:
+    """Indices, among the actuated joints, of those between the base and a contact, or a frame."""
+    found = set(contact_joints(robot, robot.soles).tolist())
+    for frame in frames:
+        joint = robot.model.frames[frame].parentJoint
+        found.update(j - 2 for j in robot.model.supports[joint] if j > 1)
+    return np.array(sorted(found), dtype=np.intp)

@@ -13,11 +13,12 @@ from balance.config import BalancingLawConfig
 from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.free_motion import FreeMotion
+from balance.control.parts.guidance import Guidance
 from balance.control.parts.joint_bounds import JointBounds
 from balance.control.parts.limits import Limits
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.safety_frame import BalancingLaw
-from balance.control.parts.setpoints import Desired, setpoint_path
+from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.task_stack import TaskStack, make_tasks
 from balance.control.parts.tasks import PostureTask
 from balance.control.parts.whole_body import BodyView, MotionEquations, WholeBody
@@ -52,6 +53,7 @@ NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left with
 class TaskLaw(BalancingLaw):
     """The steps that such laws have in common; a law says how it weighs its tasks."""
 
+    can_change_contacts = True
     holds_contacts = True
     """Whether the contacts come before all tasks."""
 
@@ -82,11 +84,11 @@ class TaskLaw(BalancingLaw):
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
         omega = float(np.sqrt(weight / self.body.mass / robot.com()[2]))
         self.joint_bounds = JointBounds(robot, omega) if bounds_joints else None
-        self.path = setpoint_path(law.setpoints, robot)
+        self.path: Path = setpoint_path(law.setpoints, robot)
         impedance = law.impedance or robot.impedance
         pace = (impedance.frequency_hz, impedance.damping_ratio)
         # Whatever the tasks leave open goes to the posture, at next to no cost.
-        rest = PostureTask(robot, *pace)
+        rest = PostureTask(robot, *pace, frames.values())
         self.tasks = TaskStack(
             [*make_tasks(law.gains, robot, tasks, frames, *pace), rest],
             [*tasks.values(), law.qp.regularisation],
@@ -127,6 +129,13 @@ class TaskLaw(BalancingLaw):
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of wrench cones and torque limits, and of joint bounds if there are."""
         return self.limits.names + (self.joint_bounds.names if self.joint_bounds else ())
+
+    def guide(self, guidance: Guidance) -> None:
+        """Take setpoint, posture, limbs and bounds of the contacts from a sequence of stances."""
+        self.path = guidance
+        self.tasks.lead(guidance)
+        self.distribution.bound(guidance.least, guidance.most)
+        self.fallback.bound(guidance.least, guidance.most)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""

@@ -11,6 +11,7 @@ from balance.config import GainsConfig
 from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.frame_task import FrameTask
 from balance.control.parts.gains import gain_matrices, velocity_gains
+from balance.control.parts.guidance import Guidance
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.tasks import (
     BaseTask,
@@ -40,7 +41,7 @@ def make_tasks(
         "com": ComTask(K_P, K_D),
         "base": BaseTask(K_R, D_omega),
         "momentum": MomentumTask(robot, K_P, K_D, K_R, D),
-        "posture": PostureTask(robot, frequency_hz, damping_ratio),
+        "posture": PostureTask(robot, frequency_hz, damping_ratio, frames.values()),
     }
     return [
         built_in[name]
@@ -79,6 +80,7 @@ class TaskStack:
         for task, rows, _ in self._parts:
             task.prepare(rows)
         self._timed = [task for task in self.tasks if isinstance(task, FrameTask)]
+        self._limbs = {task.name: task for task in self._timed}
         scale = [
             np.repeat(
                 [weight * linear_weight, weight * angular_weight],
@@ -93,6 +95,14 @@ class TaskStack:
         """Take the targets at ``time`` in s."""
         for task in self._timed:
             task.aim(time)
+
+    def lead(self, guidance: Guidance) -> None:
+        """Take posture and limbs from a sequence of stances."""
+        for task in self.tasks:
+            if isinstance(task, PostureTask):
+                task.lead(guidance.joints, guidance.rates, guidance.accelerations)
+        for name, target in guidance.limbs.items():
+            self._limbs[name].lead(target)
 
     @property
     def on_target(self) -> bool:

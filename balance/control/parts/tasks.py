@@ -9,16 +9,19 @@ means the same, a squared newton or newton metre, for all tasks and robots.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import final
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import supporting_joints
 from balance.control.parts.whole_body import BodyView
+from balance.dynamics.checks import frame_id
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -122,15 +125,29 @@ class PostureTask(Task):
 
     BEARING_SHARE = 1e-4
 
-    def __init__(self, robot: Robot, frequency_hz: float, damping_ratio: float) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        frequency_hz: float,
+        damping_ratio: float,
+        frames: Iterable[FrameTaskConfig] = (),
+    ) -> None:
+        """``frames`` are other tasks, some of which the joints before them follow."""
         model = robot.model
         self.size = model.nv - 6
         self._inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
-        self._inertia[supporting_joints(robot)] *= np.sqrt(self.BEARING_SHARE)
+        led = [frame_id(model, task.frame) for task in frames if task.joints_follow]
+        self._inertia[supporting_joints(robot, led)] *= np.sqrt(self.BEARING_SHARE)
         self._nominal = robot.q_nominal[7:].copy()
         omega = 2.0 * np.pi * frequency_hz
         self._stiffness = omega**2 * self._inertia
         self._damping = 2.0 * damping_ratio * omega * self._inertia
+        self._forward: Array | None = None
+
+    def lead(self, joints: Array, rates: Array, accelerations: Array) -> None:
+        """Have the joints go along with a posture that moves, (nj,) each."""
+        self._nominal = joints
+        self._forward = self._damping * rates + self._inertia * accelerations
 
     def prepare(self, rows: Array) -> None:
         rows[:] = 0.0
@@ -140,3 +157,5 @@ class PostureTask(Task):
         np.subtract(self._nominal, body.q[7:], out=values)
         values *= self._stiffness
         values -= self._damping * body.v[6:]
+        if self._forward is not None:
+            values += self._forward

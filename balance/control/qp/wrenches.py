@@ -87,6 +87,14 @@ class WrenchDistribution:
         self._weight = np.repeat(weight[:, None], self.n, axis=1)
         self._regulariser = regularisation / capacity**2
         self._none = np.empty(0, dtype=int)
+        ends = np.cumsum([len(cone.lower) for cone in cones])
+        self._least_rows = ends - [len(cone.lower) for cone in cones]
+        self._most_rows = ends - 1
+
+    def bound(self, least: Array, most: Array) -> None:
+        """Change the bounds of the contacts' normal forces (k,), N, of cones that have both."""
+        self.lower[self._least_rows] = least
+        self.lower[self._most_rows] = -most
 
     def solve(self, G: Array, wanted: Array) -> WrenchSolution:
         """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, r)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from balance.config.quantity import NONE, Shown, quantity
 from balance.recordings import falls, joint_speeds, joint_stops, metrics, penetration
 from balance.recordings.judging import longest_flight
@@ -15,8 +17,10 @@ TERMINAL = Shown.TERMINAL
 
 @quantity("sole lift, largest", "mm", scale=1e3, better="lower", group="soles", shown=TERMINAL)
 def max_sole_lift_m(recording: Recording) -> float:
-    """Highest corner of a sole above the ground."""
-    return metrics.peak(recording.sole_lift)
+    """Highest corner, above the ground, of a sole that is meant to bear."""
+    if recording.bearing is None:
+        return metrics.peak(recording.sole_lift)
+    return metrics.peak(np.where(recording.bearing == 1.0, recording.sole_lift, 0.0))
 
 
 @quantity("sole slip, largest", "mm", scale=1e3, better="lower", group="soles", shown=TERMINAL)
@@ -27,7 +31,7 @@ def max_sole_slip_m(recording: Recording) -> float:
 
 @quantity("longest flight of a sole", "s", 3, better="lower", group="soles")
 def longest_flight_s(recording: Recording) -> float:
-    """Longest time for which a sole bore no load."""
+    """Longest time for which a sole that was meant to bore no load."""
     return longest_flight(recording)
 
 

@@ -50,14 +50,21 @@ def read_points(file: Path, scale: Vector3) -> Array:
         mesh = coal.MeshLoader().load(str(file), np.array(scale))
         points = np.array(mesh.vertices()).reshape(-1, 3)
     except (ValueError, RuntimeError, IndexError) as error:
-        reason = (str(error).strip().splitlines() or ["not a mesh"])[0]
-        raise RobotError(f"the mesh {file} cannot be read: {reason}; {REMEDY}") from None
+        text = f"the mesh {file} cannot be read: {_reason(str(error))}; {REMEDY}"
+        raise RobotError(text) from None
     if len(points) < 4 or not np.isfinite(points).all():
         raise RobotError(f"the mesh {file} has {len(points)} points, or not finite ones; {REMEDY}")
     # Collada files may have y upwards, which the mesh reader leaves as it is.
     if file.suffix.lower() == ".dae" and b"Z_UP" not in file.read_bytes():
         points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
     return points
+
+
+def _reason(text: str) -> str:
+    """What the reader has to say, without the lines of its source and its file's name."""
+    _, _, told = text.strip().partition("message: ")
+    lines = [line for line in told.splitlines()[1:] if not line.startswith("Hint")]
+    return lines[0].strip().rstrip(".") if lines else "it is no mesh"
 
 
 def fit_mesh(points: Array, name: str) -> Fit:

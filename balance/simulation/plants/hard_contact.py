@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,20 @@ Array = NDArray[np.float64]
 
 FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane is left alone
 FLAT_M = 1e-6  # surfaces whose corners are nearer to their planes, all in all, lie flat on them
+LIFTED_M = 1e-4  # surfaces whose corners are all higher than this are off their planes
 FLAT_FRICTION = 0.999  # share of the friction that is sure to hold at the tilt FLAT_M allows
+
+
+class _Subset:
+    """Some of a robot's surfaces: which, what they hold among 6 k, and when they stick."""
+
+    def __init__(self, robot: Robot, friction: Array, numbers: tuple[int, ...]) -> None:
+        self.chosen = np.isin(np.arange(len(robot.soles)), numbers)
+        self.entries = np.concatenate(
+            [6 * number + np.array(robot.soles[number].held) for number in numbers]
+        )
+        part = replace(robot, soles=tuple(robot.soles[number] for number in numbers))
+        self.sticking = sticking_rows(part, friction[self.chosen])
 
 
 class HardContact:
@@ -27,7 +41,8 @@ class HardContact:
 
     If all surfaces lie flat and stick, what they hold of their velocities is known and one small
     linear solve gives the impulses exactly; that is the case in nearly every step of a standing
-    robot.  Otherwise Pinocchio's contact solvers find the impulses of the corners.
+    robot, and of one whose soles bear in turns if those that lie flat stick and the others are off
+    the ground.  Otherwise Pinocchio's contact solvers find the impulses of the corners.
     """
 
     def __init__(self, robot: Robot, config: PlantConfig) -> None:
@@ -38,15 +53,17 @@ class HardContact:
         self._bodies = BodyImpulses(robot.model, config)
         self._solver = self._bodies.solver
         self._sticking = sticking_rows(robot, FLAT_FRICTION * self._friction[:: self._most])
+        self._some: dict[tuple[int, ...], _Subset] = {}
         self.forget()
 
     def set_friction(self, surface: int, friction: float) -> None:
         self._friction[self._most * surface : self._most * (surface + 1)] = friction
         self._sticking = sticking_rows(self._robot, FLAT_FRICTION * self._friction[:: self._most])
+        self._some = {}
 
     def forget(self) -> None:
         self._corners: Array | None = None
-        self._stuck: tuple[Array, Array, Array] | None = None
+        self._stuck: tuple[Array, Array, Array, Array] | None = None
         self._bodies.last = {}
 
     def memory(self) -> tuple[Any, ...]:
@@ -59,7 +76,7 @@ class HardContact:
     def residual(self) -> float:
         if self._stuck is None:
             return self._solver.complementarity
-        W, impulses, change = self._stuck
+        W, impulses, change, _ = self._stuck
         return float(np.abs(W.dot(impulses) - change).max() * np.abs(impulses).max())
 
     def impulses(
@@ -69,6 +86,10 @@ class HardContact:
         touching = gaps if surfaces.present is None else gaps[surfaces.present]
         if touching.dot(touching) < FLAT_M**2:
             found = self._stick(W, free, surfaces, gaps, dt, near)
+            if found is not None:
+                return found
+        elif self._robot.in_turns and near is None and (flat := self._flat_ones(surfaces)):
+            found = self._stick_some(W, free, surfaces, gaps, dt, flat)
             if found is not None:
                 return found
         return self._slide(W, free, surfaces, gaps, dt, near)
@@ -99,9 +120,48 @@ class HardContact:
         margins = self._sticking.dot(impulses)
         if failed or margins[margins.argmin()] < 0.0:
             return None
-        self._stuck = W_held, impulses, change
         wrenches = held.each(impulses).ravel()
+        self._stuck = W_held, impulses, change, wrenches
         return wrenches if own is None else np.concatenate([wrenches, own])
+
+    def _flat_ones(self, surfaces: Surfaces) -> tuple[int, ...]:
+        """Numbers of the surfaces that lie flat, if all others are off their planes; else none."""
+        gaps = surfaces.gaps
+        flat = np.einsum("ij,ij->i", gaps, gaps) < FLAT_M**2
+        if surfaces.present is not None or not (flat | (gaps.min(axis=1) > LIFTED_M)).all():
+            return ()
+        return tuple(np.flatnonzero(flat).tolist())
+
+    def _stick_some(
+        self,
+        W: Array,
+        free: Array,
+        surfaces: Surfaces,
+        gaps: Array,
+        dt: float,
+        flat: tuple[int, ...],
+    ) -> Array | None:
+        """As :meth:`_stick`, of those surfaces that lie flat; None if another one would land."""
+        if flat not in self._some:
+            mu = FLAT_FRICTION * self._friction[:: self._most]
+            self._some[flat] = _Subset(self._robot, mu, flat)
+        some = self._some[flat]
+        closing = np.where(np.repeat(some.chosen, self._most), gaps / dt, 0.0)
+        change = (surfaces.closing_velocity(closing) - free)[some.entries]
+        W_held = W[np.ix_(some.entries, some.entries)]
+        _, impulses, failed = dposv(W_held, change)
+        margins = some.sticking.dot(impulses)
+        if failed or margins[margins.argmin()] < 0.0:
+            return None
+        wrenches = np.zeros(6 * surfaces.count)
+        wrenches[some.entries] = impulses
+        low = np.flatnonzero((gaps < FASTEST_CORNER * dt) & ~np.repeat(some.chosen, self._most))
+        if low.size:
+            speeds = surfaces.corner_map(low)[2::3].dot(free + W.dot(wrenches))
+            if (gaps[low] + dt * speeds).min() < 0.0:
+                return None
+        self._stuck = W_held, impulses, change, wrenches
+        return wrenches.copy()
 
     def _slide(
         self,
@@ -136,5 +196,5 @@ class HardContact:
     def _guess(self, surfaces: Surfaces) -> Array:
         """Impulses of the corners (m k, 3) in the last step."""
         if self._stuck is not None:
-            return surfaces.share(self._held.each(self._stuck[1]).ravel())
+            return surfaces.share(self._stuck[3])
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners

@@ -69,7 +69,7 @@ def _left_to_their_soles(robot: Robot, config: PlantConfig, obstacle: Obstacle) 
     return {
         robot.model.frames[sole.frame_id].parentJoint
         for sole in robot.soles
-        if obstacle.surface == sole.name
+        if sole.name in obstacle.surfaces
         or (config.contact == "soft" and sole.plane.isApprox(obstacle.pose, SAME_PLANE))
     }
 

@@ -1,8 +1,9 @@
 """Contact of the robot's surfaces with their planes in MuJoCo.
 
-Every corner of a surface is a point that touches the plane of that surface and nothing else.  The
-discrete integrator finds the force f at a point from the motion at the end of the step: with r the
-height over the plane, v its rate and a the mean acceleration of the step,
+Every corner of a surface is a point that touches the plane of that surface and nothing else; where
+there are objects, the floor and these.  The discrete integrator finds the force f at a point from
+the motion at the end of the step: with r the height over the plane, v its rate and a the mean
+acceleration of the step,
 
     f = -(k r + b v + a) / R,   R = A (1 - d) / d,
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.objects import WorldObject
 from balance.simulation.plants.mujoco_ground import INERT, add_plane
 from balance.simulation.plants.mujoco_model import quaternion
 
@@ -62,13 +64,14 @@ def add_corners(
 
     The planes of the surfaces named in ``carried`` go along with the body ``moving``.
     """
+    faces = [_add_face(spec, one) for one in robot.objects]
     for surface in robot.soles:
         frame = robot.model.frames[surface.frame_id]
         body = spec.body(robot.model.names[frame.parentJoint])
         X_JS = frame.placement * surface.placement
         # A sphere lies on its plane with any tilt of its body if both are lower by its radius.
         lift = np.array([0.0, 0.0, POINT_RADIUS_M]) if surface.has_area else np.zeros(3)
-        top = surface.plane
+        top = pin.SE3.Identity() if robot.objects else surface.plane
         if not surface.has_area:
             top = top * pin.SE3(np.eye(3), np.array([0.0, 0.0, -POINT_RADIUS_M]))
         on = moving if surface.name in carried else None
@@ -93,6 +96,24 @@ def add_corners(
                 weld.data[:3] = X_JS.act(corner)
             else:
                 add_pair(spec, f"contact of {point.name}", plane.name, point.name, config.friction)
+                for face in faces:
+                    name = f"contact of {point.name} with {face}"
+                    add_pair(spec, name, face, point.name, config.friction)
+
+
+def _add_face(spec: mujoco.MjSpec, one: WorldObject) -> str:
+    """Add an object that corners may touch; returns the name of its geom."""
+    half = np.array([*one.half_size, 0.5 * one.depth])
+    middle = one.pose * pin.SE3(np.eye(3), np.array([0.0, 0.0, -half[2]]))
+    geom = spec.worldbody.add_geom(
+        name=f"face of {one.name}",
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=half,
+        pos=middle.translation,
+        quat=quaternion(middle.rotation),
+        **INERT,
+    )
+    return str(geom.name)
 
 
 def add_pair(spec: mujoco.MjSpec, name: str, one: str, other: str, friction: float) -> None:
@@ -122,7 +143,7 @@ class CornerContacts:
         moving: bool = False,
     ) -> None:
         """``moving``: the planes of some surfaces move, so that the axes of forces change."""
-        self._model, self._data, self._moving = model, data, moving
+        self._model, self._data = model, data
         self._welded = config.contact == "welded"
         self._lines: list[tuple[ContactSurface, Array, Array, Array]] = []
         names = [
@@ -134,8 +155,15 @@ class CornerContacts:
         self._corner_of = np.full(model.ngeom, -1)
         self._corner_of[self._geoms] = np.arange(self._n)
         self._pairs: list[list[int]] = []
+        # Of each corner, in the same order, its pairs with the faces of objects.
+        self._faces = np.zeros((len(robot.objects), self._n), dtype=int)
         if not self._welded:
             self._pairs = [[model.pair(f"contact of {n}").id for n in own] for own in names]
+            for number, one in enumerate(robot.objects):
+                ends = f"with face of {one.name}"
+                flat = [model.pair(f"contact of {n} {ends}").id for own in names for n in own]
+                self._faces[number] = flat
+        self._moving = moving or bool(robot.objects)
         self._lift = np.zeros((self._n, 1))
         # Forces on the corners in the axes that MuJoCo has for each, the map from there to the
         # world's axes, and the forces in those and in the surfaces'.
@@ -169,6 +197,8 @@ class CornerContacts:
             return of_body
         plane = self._model.geom(f"plane of {surface.name}").id
         of_plane: Array = self._data.geom_xmat[plane].reshape(3, 3)
+        if len(self._faces):  # the plane is the floor, whatever the surface lies on
+            of_plane = surface.plane.rotation.copy()
         if len(surface.held) == 3:
             return of_plane
         axes = np.eye(3)
@@ -194,6 +224,9 @@ class CornerContacts:
         R = np.empty(self._n)
         R[self._order] = data.efc_R[data.contact.efc_address[ours]]
         model.pair_solref[pairs] = -IMPEDANCE * np.outer(R, spring)
+        for faces in self._faces:  # the other body is the world here as there
+            model.pair_solref[faces] = model.pair_solref[pairs]
+            model.pair_margin[faces] = TOUCHING_M
 
     def _turn(self, corners: NDArray[np.int_], contacts: NDArray[np.int_] | slice) -> None:
         """Take over the axes of the forces on some corners from their contacts."""
@@ -209,6 +242,9 @@ class CornerContacts:
         """Change the friction coefficient under one surface; what is welded holds anyway."""
         if not self._welded:
             self._model.pair_friction[self._pairs[surface], :2] = friction
+            first = sum(map(len, self._pairs[:surface]))
+            own = slice(first, first + len(self._pairs[surface]))
+            self._model.pair_friction[self._faces[:, own].ravel(), :2] = friction
 
     def anchor(self) -> None:
         """Tie welded corners to where they are now; ``data`` has the new posture."""

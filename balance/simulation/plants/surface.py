@@ -12,11 +12,10 @@ from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, friction_pyramid
+from balance.simulation.plants.patches import ABSENT_M, Patches
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-ABSENT_M = 1e3  # gap of the corners that a surface lacks: so far away that they never touch
 
 
 class Surfaces:
@@ -44,7 +43,7 @@ class Surfaces:
         self.present = None if present.all() else np.flatnonzero(present)
         """Numbers of the corners that there are; None if all surfaces have m of them."""
         self._surfaces = [
-            _Surface(robot.model, surface, placements, points, rows)
+            _Surface(robot, surface, placements, points, rows)
             for surface, points, rows in zip(
                 robot.soles, self._points, J.reshape(self.count, 6, -1), strict=True
             )
@@ -113,13 +112,13 @@ class _Surface:
 
     def __init__(
         self,
-        model: pin.Model,
+        robot: Robot,
         surface: ContactSurface,
         placements: Array,
         points: Array,
         J: Array,
     ) -> None:
-        frame = model.frames[surface.frame_id]
+        frame = robot.model.frames[surface.frame_id]
         self.name, self._plane, self._surface = surface.name, surface.plane, surface
         self._turns = not surface.has_area
         self._joint = frame.parentJoint
@@ -128,6 +127,7 @@ class _Surface:
         self.n = len(surface.corners)
         self._placement, self._points, self._J = placements[self._joint], points[: 4 + self.n], J
         self._place(surface.plane)
+        self._patches = Patches(robot, surface) if robot.objects else None
         self.corner_rows = np.stack([_point_rows(corner) for corner in surface.corners])
         # c_z = v_z + omega_x y - omega_y x is to be -closing at all corners.
         x, y = surface.corners[:, 0], surface.corners[:, 1]
@@ -148,7 +148,9 @@ class _Surface:
     def update(self, model: pin.Model, data: pin.Data) -> None:
         self._J[:] = pin.getFrameJacobian(model, data, self._joint, self._X_JS, pin.LOCAL)
         np.dot(self._rows, self._placement, out=self._points)
-        if not self._level:
+        if self._patches is not None:
+            self._patches.localise(self._points)
+        elif not self._level:
             self._points[3:] -= self._p_WP
             self._points[:] = self._points.dot(self._R_WP)
         if self._turns:

@@ -76,8 +76,9 @@ def draw_all(study: Tuning, folder: Path, pdf: bool = False) -> list[str]:
     if len(data.objectives) > 1:
         figures["pareto"] = pareto_figure(data)
     runs = []
-    for variant in ("start", "tuned"):
-        recorded = folder / "recordings" / f"{variant}-itself.0"
+    assert study.validation is not None
+    for variant, name in study.validation.names.items():
+        recorded = folder / "recordings" / f"{name}-itself.0"
         if recorded.is_dir():
             robots = [Path(robot) for robot in study.robots]
             runs.append((variant, load_recording(recorded, robots)))

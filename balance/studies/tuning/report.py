@@ -10,7 +10,7 @@ from balance.config.quantity import Shown
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.summary import column, columns_shown
 from balance.studies.store import Row, StudyFolder
-from balance.studies.summary import errors, markdown, outcomes, timing
+from balance.studies.summary import Table, errors, markdown, outcomes, timing
 from balance.studies.tuning.archive import front, score_of
 from balance.studies.tuning.configs import start_metrics
 from balance.studies.tuning.objectives import label
@@ -46,7 +46,7 @@ def write_report(study: Tuning, folder: StudyFolder, figures: list[str]) -> None
         _task(study),
         "## Before and after",
         table,
-        _values(study),
+        markdown(*_values(study)),
         _front(study),
         "## Pushes that tuning never saw",
         _held_out(study),
@@ -78,7 +78,17 @@ def _task(study: Tuning) -> str:
     return "\n".join(lines)
 
 
+def answer(study: Tuning) -> list[Table]:
+    """What a study has found, to be printed at its end: the gains, and before and after."""
+    return [_values(study), before_after_table(study)]
+
+
 def before_after(study: Tuning) -> str:
+    """The experiment itself before and after, as Markdown."""
+    return markdown(*before_after_table(study))
+
+
+def before_after_table(study: Tuning) -> Table:
     """The experiment itself, and the extremes of the held-out envelope, start and tuned."""
     assert study.validation is not None
     rows = {one.variant: one.row for one in study.validation.held_out if one.case == ITSELF}
@@ -93,7 +103,7 @@ def before_after(study: Tuning) -> str:
             )
         kept = sum(tuned >= start for start, tuned in zip(*found, strict=True))
         lines.append(["held-out directions, no smaller", "", f"{kept} of {len(found[0])}"])
-    return markdown(("", *VARIANTS), lines)
+    return ("", *VARIANTS), lines
 
 
 def _limit_values(study: Tuning, variant: str) -> list[float]:
@@ -102,7 +112,7 @@ def _limit_values(study: Tuning, variant: str) -> list[float]:
     return [x.limits["recovered"].value for x in found]
 
 
-def _values(study: Tuning) -> str:
+def _values(study: Tuning) -> Table:
     tuned = study.keys_of(study.best().params)
     bounds = {key: one for one in study.config.parameters for key in one.keys}
     rows = []
@@ -111,7 +121,7 @@ def _values(study: Tuning) -> str:
         rows.append(
             [key, f"{study.present[key]:g}", f"{value:g}", f"{one.low:g} to {one.high:g}{unit}"]
         )
-    return markdown(("key", "start", "tuned", "bounds"), rows)
+    return ("key", "start", "tuned", "bounds"), rows
 
 
 def _front(study: Tuning) -> str:

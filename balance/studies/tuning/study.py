@@ -86,8 +86,11 @@ class Tuning:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What makes two studies the same; where its trials are stored does not."""
-        config = self.config.model_dump(mode="json", exclude={"description", "storage"})
+        """What makes two studies the same; where its trials are stored does not, nor how many.
+
+        A trial depends on earlier ones alone, so that a study goes on with a larger number.
+        """
+        config = self.config.model_dump(mode="json", exclude={"description", "storage", "trials"})
         return {**config, "robots": list(self.robots)} | code_key(self.code)
 
     @property
@@ -157,8 +160,9 @@ class Tuning:
         return balanced(front(self.archive.told()))
 
     def _validate(self) -> None:
-        variants = {"start": {}, "tuned": self.keys_of(self.best().params)}
-        self.validation = Validation(self.config, self.robot, variants, self._source)
+        best = self.best()
+        variants = {"start": {}, "tuned": self.keys_of(best.params)}
+        self.validation = Validation(self.config, self.robot, variants, self._source, best.number)
         for dialogue in self.validation.dialogues():
             self._add(dialogue)
 

@@ -44,21 +44,29 @@ class Validation:
         robot: Robot,
         variants: Mapping[str, Mapping[str, Any]],
         source: str,
+        best: int,
     ) -> None:
-        """``variants`` maps the names of :data:`VARIANTS` to the keys that they set."""
+        """``variants`` maps the names of :data:`VARIANTS` to the keys that they set.
+
+        The tuned ones are those of trial ``best``, which is part of their runs' names: with more
+        trials another one may be the best.
+        """
         self._config, self._robot, self._source = config, robot, source
+        self.names = {"start": "start", "tuned": f"tuned-{best}"}
         self.runs: list[Dialogue[HeldOut]] = []
         self.searches: list[Dialogue[DirectionLimits]] = []
         pushes = [one for case in config.validation.pushes for one in faced(config, case, source)]
         for variant, values in variants.items():
-            self.runs.append(Dialogue(f"{variant}-itself", self._itself(variant, values)))
+            self.runs.append(
+                Dialogue(f"{self.names[variant]}-itself", self._itself(variant, values))
+            )
             for index, one in enumerate(pushes):
-                name = f"{variant}-held-out-{index}"
+                name = f"{self.names[variant]}-held-out-{index}"
                 self.runs.append(Dialogue(name, self._held_out(variant, values, one)))
         envelope = config.validation.envelope
         for index, heading in enumerate(headings(envelope.directions) if envelope else ()):
             for variant, values in variants.items():
-                name = f"{variant}-envelope-{index}"
+                name = f"{self.names[variant]}-envelope-{index}"
                 self.searches.append(Dialogue(name, self._limits(variant, values, heading)))
 
     def dialogues(self) -> list[Dialogue[Any]]:

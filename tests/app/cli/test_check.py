@@ -183,6 +183,19 @@ def test_problems_of_a_robot_are_told(tmp_path: Path) -> None:
         check(str(tmp_path / "r.yaml"), "--set", "name=x")
 
 
+def test_a_robot_with_a_mesh_that_cannot_be_read_is_not_valid(tmp_path: Path) -> None:
+    source = data_folder("robots") / "toro"
+    shutil.copy(source / "robot.yaml", tmp_path / "r.yaml")
+    before, _, after = (source / "toro.urdf").read_text().partition("<collision>")
+    origin, _, rest = after.partition("<geometry>")
+    rest = rest[rest.index("</geometry>") :]
+    mesh = f'{before}<collision>{origin}<geometry><mesh filename="odd.stl"/>{rest}'
+    (tmp_path / "toro.urdf").write_text(mesh)
+    (tmp_path / "odd.stl").write_text("nonsense")
+    with pytest.raises(BalanceError, match=r"the mesh .*odd\.stl cannot be read: Failed to"):
+        check(str(tmp_path / "r.yaml"))
+
+
 def test_unknown_name_lists_what_is_shipped() -> None:
     with pytest.raises(BalanceError, match=r"no file, .* 'toro_pusch' \(did you mean 'toro_push'"):
         check("toro_pusch")

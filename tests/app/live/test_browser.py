@@ -40,6 +40,18 @@ FLAGS = [
 PATIENCE_S = 120.0  # a busy machine draws slowly
 SIZE = {"width": 900, "height": 540}
 COARSE = 0.5  # pixels drawn for each of the page: software is slow at it
+# Drawing in software takes most of the time, and the first picture several seconds.  Ten a second
+# are enough to see by; where nothing but text and buttons is looked at, nothing is drawn.
+FEWER_PICTURES = """
+  const next = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = draw => setTimeout(() => next(draw), 90);
+  window.cancelAnimationFrame = clearTimeout;
+"""
+NO_PICTURES = """
+  for (const name of ["drawElements", "drawArrays"])
+    for (const more of ["", "Instanced"])
+      WebGL2RenderingContext.prototype[name + more] = () => {};
+"""
 
 
 class Command:
@@ -68,9 +80,12 @@ class Command:
             return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
 
-def open_page(browser: Any, port: int) -> Any:
+def open_page(browser: Any, port: int, drawn: bool = False) -> Any:
     page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
     page.set_default_timeout(1e3 * PATIENCE_S)
+    page.add_init_script(FEWER_PICTURES)
+    if not drawn:
+        page.add_init_script(NO_PICTURES)
     page.goto(f"http://127.0.0.1:{port}")
     # Notes lie on top of the controls in a window as small as this.
     page.add_style_tag(content=".mantine-Notifications-root * {pointer-events: none !important}")
@@ -83,10 +98,11 @@ def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         lab = Command("live", "toro_push", "--out", str(tmp_path))
         try:
-            page = open_page(browser, lab.port)
+            page = open_page(browser, lab.port, drawn=True)
             page.get_by_role("button", name="Push", exact=True).wait_for()
             the_page_loads_and_the_canvas_is_not_empty(page)
             a_click_on_a_link_chooses_the_body(page)
+            page.evaluate(NO_PICTURES)
             a_push_by_button_moves_the_robot_and_it_recovers(page)
             a_fall_says_why_and_offers_to_begin_anew(page)
             a_slider_changes_the_gain_in_use(page)

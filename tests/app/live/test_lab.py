@@ -43,7 +43,8 @@ def test_a_missing_extra_names_the_command_to_install_it(monkeypatch: pytest.Mon
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = CliRunner().invoke(app, ["live"])
     assert isinstance(result.exception, MissingExtraError)
-    assert "pip install 'pin-balance[live]'" in str(result.exception)
+    assert "-m pip install" in str(result.exception)
+    assert "[live]'" in str(result.exception)
 
 
 def test_a_physics_process_that_is_killed_is_reported_and_replaced(tmp_path: Path) -> None:

@@ -167,8 +167,8 @@ def test_without_a_folder_for_it_nothing_is_kept(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("nonsense", "cannot be read"),
-        ("", "cannot be read"),
+        ("nonsense", "cannot be read: Failed to determine STL storage"),
+        ("", "cannot be read: File is empty"),
         ("solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
          "endloop\nendfacet\nfacet normal 0 0 1\nouter loop\nvertex 1 1 0\nvertex 1 0 0\n"
          "vertex 0 1 0\nendloop\nendfacet\nendsolid s\n", "is flat"),

@@ -226,7 +226,7 @@ def test_plate_stops_any_body_but_the_one_that_lies_on_it(engine: str) -> None:
     """The robot is put where its head, or its right hand, is 1 mm in the plate under that hand."""
     config = load_config("toro_table", {"plant.engine": engine})
     robot = robot_of(config)
-    plate = next(one for one in obstacles(robot) if one.surface == "right palm")
+    plate = next(one for one in obstacles(robot) if one.surfaces == ("right palm",))
     data = robot.model.createData()
     pin.forwardKinematics(robot.model, data, robot.q_nominal)
     plant = make_plant(config.plant, robot)

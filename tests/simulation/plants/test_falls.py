@@ -1,4 +1,4 @@
-"""A robot that is pushed over ends on the floor, with its posture held, in MuJoCo."""
+"""A robot that is pushed over ends on the floor, with its posture held; most of it in MuJoCo."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config import PlantConfig
+from balance.experiment import run
+from balance.recordings.falls import first_touch
 from balance.robots import Robot
 
 pytest.importorskip("mujoco")
@@ -23,6 +25,7 @@ Array = NDArray[np.float64]
 PUSH = 1.2  # m/s times the mass: more than any stance withstands
 SLAM_M = 8e-3  # deepest penetration
 REST_M = 1e-3
+TOUCH_S, HEIGHT_M = 5e-3, 5e-3  # between the engines
 STILL = 0.05  # m/s and rad/s
 BALANCE = 1e-6  # relative to the largest generalised force
 
@@ -121,3 +124,22 @@ def test_every_step_of_a_slam_obeys_the_equations_of_motion(toro: Robot) -> None
         np.testing.assert_allclose(given, required, rtol=0, atol=BALANCE * size)
         loaded += any(touch.force[2] > 100.0 for touch in plant.touches)
     assert loaded > 20
+
+
+def test_engines_agree_when_a_robot_falls_and_how_it_lies() -> None:
+    """Posture held by ``joint_pd``, pushed to the left with 1.5 ankle limits."""
+    touched, height = {}, {}
+    for engine in ("pinocchio", "mujoco"):
+        push = {"type": "half_sine", "direction": [0, 1, 0], "time_s": 0.01, "impulse_Ns": 60.2,
+                "duration_s": 0.02}  # fmt: skip
+        keys = {"pushes": [push], "duration_s": 4.0, "plant.engine": engine, "reference": None,
+                "controller": {"law": "joint_pd"}, "stop_after_fall_s": 2.2}  # fmt: skip
+        recording = run("toro_push", overrides=keys)
+        fall = first_touch(recording)
+        assert fall is not None
+        touched[engine] = fall.time_s
+        height[engine] = recording.robot.com(recording.q[-1])[2]
+        assert recording.penetration[:, 0].max() < SLAM_M
+        assert recording.penetration[-1, 0] < REST_M
+    assert touched["pinocchio"] == pytest.approx(touched["mujoco"], abs=TOUCH_S)
+    assert height["pinocchio"] == pytest.approx(height["mujoco"], abs=HEIGHT_M)

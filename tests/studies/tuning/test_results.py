@@ -140,7 +140,10 @@ def test_the_command_tunes_on_workers(tmp_path: Path) -> None:
         (row for row in rows.values() if row["trial"].isdigit()),
         key=lambda row: row["peak_com_error_m"],
     )
-    assert rows["tuned-itself.0"]["peak_com_error_m"] == best["peak_com_error_m"]
+    again = rows[f"tuned-{best['trial']}-itself.0"]
+    assert again["peak_com_error_m"] == best["peak_com_error_m"]
     assert (tmp_path / "out" / "before_after.png").is_file()
+    answer = result.output.split("Written to")[1]  # gains, then before and after
+    assert answer.index("controller.gains.K_P.1") < answer.index("outcome") < answer.index("[mm]")
     repeated = CliRunner().invoke(app, arguments)
     assert repeated.exit_code == 0, repeated.output

@@ -47,6 +47,25 @@ def test_a_study_depends_on_its_seed_and_on_nothing_else(
     assert tuned(other, tmp_path / "d") != reference
 
 
+def test_a_finished_study_goes_on_with_more_trials(tmp_path: Path) -> None:
+    """To the same trials as if it had been asked for all of them; no run is repeated."""
+    objectives = [{"metric": "settling_time_s"}, {"metric": "torque_effort_N2m2s"}]
+    at_once = tuned(write_study(tmp_path, trials=14, objectives=objectives), tmp_path / "a")
+    first = tuning_of(write_study(tmp_path, trials=6, objectives=objectives))
+    drive(first, tmp_path / "b", 0)
+    assert first.validation is not None
+    earlier = first.best().number
+    before = {row["key"] for row in rows_of(tmp_path / "b")}
+    more = tuning_of(write_study(tmp_path, trials=14, objectives=objectives))
+    drive(more, tmp_path / "b", 3)
+    assert trials_of(more) == at_once
+    keys = [row["key"] for row in rows_of(tmp_path / "b")]
+    assert len(keys) == len(set(keys)) and set(keys) > before
+    best = more.best().number
+    assert best != earlier  # or this test would show less
+    assert f"tuned-{best}-itself.0" in keys
+
+
 def test_an_asking_that_was_cut_short_is_completed(tmp_path: Path) -> None:
     """A crash may leave a trial without values, or without the mark that it has them."""
     import optuna

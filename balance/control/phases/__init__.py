@@ -1,0 +1,1 @@
+"""A sequence of stances: which contacts bear when, and how a robot goes from one to the next."""

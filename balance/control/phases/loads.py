@@ -1,0 +1,65 @@
+"""What each contact may bear: taken off before it opens, put on after it closes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+RAMP_S = 0.4  # for the whole load of a contact
+EMPTY_N = 1e-3  # bound of a contact whose load is off
+
+
+class LoadBounds:
+    """Bounds (k,) of the normal forces, N, that move from where they are without a jump.
+
+    A contact that may bear freely has ``full`` as its upper bound and at least ``least``.
+    """
+
+    def __init__(self, count: int, least: float, weight: float, full: float) -> None:
+        self._weight, self._full, self._least = weight, full, least
+        self._from, self._to = np.zeros(count), np.zeros(count)
+        self._begin = np.full(count, -np.inf)
+
+    def free(self, contact: int) -> None:
+        """Let a contact bear what it takes, at once."""
+        self._from[contact] = self._to[contact] = 1.0
+        self._begin[contact] = -np.inf
+
+    def unload(self, contact: int, time: float, force: float) -> None:
+        """Take the load off a contact that bears ``force`` N at ``time``."""
+        if self._to[contact] > 0.0:
+            now = min(float(self._share(time)[contact]), max(force, 0.0) / self._weight)
+            self._aim(contact, time, now, 0.0)
+
+    def close(self, contact: int, time: float) -> None:
+        """Let a contact that has just touched bear more and more, from nothing on."""
+        self._aim(contact, time, 0.0, 1.0)
+
+    def open(self, contact: int) -> None:
+        """A contact that is off bears nothing."""
+        self._from[contact] = self._to[contact] = 0.0
+        self._begin[contact] = -np.inf
+
+    def _aim(self, contact: int, time: float, now: float, share: float) -> None:
+        self._from[contact], self._to[contact], self._begin[contact] = min(now, 1.0), share, time
+
+    def _share(self, time: float) -> Array:
+        """Upper bounds as shares of the robot's weight; 1 is as good as free."""
+        s = np.clip((time - self._begin) / RAMP_S, 0.0, 1.0)
+        return np.asarray(self._from + s * s * (3.0 - 2.0 * s) * (self._to - self._from))
+
+    def changing(self, time: float) -> NDArray[np.bool_]:
+        """Which contacts are between bearing and not."""
+        return np.asarray((time - self._begin < RAMP_S) | (self._to == 0.0))
+
+    def is_off(self, contact: int, time: float) -> bool:
+        """Whether the load of a contact is taken off."""
+        return bool(self._to[contact] == 0.0 and time - self._begin[contact] >= RAMP_S)
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """Least and largest normal forces (k,), N."""
+        share = self._share(time)
+        most = np.where(share >= 1.0, self._full, np.maximum(self._weight * share, EMPTY_N))
+        return np.minimum(self._least * share, 0.5 * most), most

@@ -1,0 +1,98 @@
+"""The stages of a sequence of stances: what bears, what opens, what moves; each with its law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config.tasks import FrameTaskConfig
+from balance.control.parts.guidance import limb_task
+from balance.control.parts.output import Controller
+from balance.control.parts.safety_frame import BalancingLaw
+from balance.errors import ConfigError
+from balance.robots import Robot
+from balance.robots.contacts import ContactSurface
+from balance.robots.sequence import LimbMove, PlannedPhase
+
+MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
+
+PHASE_LAWS = ("whole_body_qp", "hierarchical")
+LIMB_HZ, LIMB_DAMPING = 6.0, 1.0  # with which a limb follows its path
+UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of a phase with one set of contacts, those of ``robot``, and the law for it.
+
+    ``opening`` are contacts that still bear but are to be unloaded: the next stage is without them.
+    ``moves`` are limbs on their way.
+    """
+
+    phase: int
+    robot: Robot
+    law: BalancingLaw
+    opening: frozenset[str]
+    moves: tuple[LimbMove, ...]
+
+    @property
+    def contacts(self) -> frozenset[str]:
+        """Names of the surfaces that bear."""
+        return frozenset(surface.name for surface in self.robot.soles)
+
+
+def make_stages(
+    config: ExperimentConfig, phases: Sequence[PlannedPhase], make: MakeLaw
+) -> list[Stage]:
+    """All stages in order, their laws made once.
+
+    A phase that opens contacts begins with a stage in which they still bear.
+    """
+    stages: list[Stage] = []
+    before: Robot | None = None
+    for index, phase in enumerate(phases):
+        bears = {surface.name for surface in phase.robot.soles}
+        left = [] if before is None else [s for s in before.soles if s.name not in bears]
+        if before is not None and left:
+            both = replace(before, soles=(*phase.robot.soles, *left))
+            opening = frozenset(surface.name for surface in left)
+            stages.append(Stage(index, both, _law(config, both, (), make), opening, ()))
+        moves = phase.moves
+        law = _law(config, phase.robot, moves, make)
+        stages.append(Stage(index, phase.robot, law, frozenset(), moves))
+        before = phase.robot
+    return stages
+
+
+def _law(
+    config: ExperimentConfig, robot: Robot, moves: Sequence[LimbMove], make: MakeLaw
+) -> BalancingLaw:
+    """The law of the config for a set of contacts whose normal forces will be bounded."""
+    law = section_of(config, BalancingLawConfig)
+    most = UNBOUNDED_WEIGHTS * robot.mass * 9.81
+    contacts = law.contacts.model_copy(
+        update={"max_normal_force_N": law.contacts.max_normal_force_N or most}
+    )
+    law = law.model_copy(update={"contacts": contacts})
+    known = {surface.name: surface for surface in robot.surfaces}
+    for move in moves:
+        surface = known[move.surface]
+        law = law.with_limb(limb_task(move.surface), _limb(surface), firm=surface.is_foot)
+    made = make(config.model_copy(update={"controller": law}), robot)
+    if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
+        raise ConfigError(
+            f"controller.law = '{law.law}' stands on the contacts that it is made for, and phases "
+            f"change them; take one of {', '.join(PHASE_LAWS)}"
+        )
+    return made
+
+
+def _limb(surface: ContactSurface) -> FrameTaskConfig:
+    return FrameTaskConfig(
+        frame=surface.frame,
+        hold="pose" if len(surface.held) > 3 else "position",
+        frequency_hz=LIMB_HZ,
+        damping_ratio=LIMB_DAMPING,
+        joints_follow=True,
+    )
