@@ -6,7 +6,7 @@ corrects: the foot hangs in the air and drifts.  So such a foot is asked for the
     -2 k V - k^2 e,
 
 V its velocity and e how far it is above its plane and tilted out of it.  Along the plane and about
-its normal nothing is pulled back: a foot stays where it slipped to.
+its normal nothing is pulled back: a foot stays where it slipped to.  Hands are left alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Grounding:
         poses = [data.oMi[joint] * placement for _, joint, placement in body.attached]
         self._planes = [(X.translation.copy(), X.rotation[:, 2].copy()) for X in poses]
         places = np.array([(place[:2] - centre) / height for place, _ in self._planes])
-        self._loads = np.linalg.pinv(np.vstack([places.T, np.ones(len(places))]))
+        feet = np.array([surface.is_foot for surface, _, _ in body.attached])
+        self._loads = np.zeros((len(feet), 3))
+        self._loads[feet] = np.linalg.pinv(np.vstack([places[feet].T, np.ones(feet.sum())]))
+        self._feet = int(feet.sum())
 
     def drift(self, here: BodyView, cop: Array) -> Array:
         """The drift (r,) at a state, with the CoP where the plan has it.
@@ -40,14 +43,14 @@ class Grounding:
         an even share the pull sets in.
         """
         loads = self._loads.dot(np.append(cop, 1.0))
-        idle = np.clip(1.0 - len(loads) * loads, 0.0, 1.0)
+        idle = np.clip(1.0 - self._feet * loads, 0.0, 1.0)
         if not idle.any():
             return here.drift
         drift = here.drift.copy()
         for own, (surface, joint, placement), (place, normal), share in zip(
             self._body.rows.slices, self._body.attached, self._planes, idle, strict=True
         ):
-            if share == 0.0 or not surface.has_area:
+            if share == 0.0 or not (surface.has_area and surface.is_foot):
                 continue
             now = here.data.oMi[joint] * placement
             tilt = now.rotation.T.dot(normal)
