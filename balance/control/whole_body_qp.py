@@ -17,6 +17,7 @@ from balance.config.tasks import (
 )
 from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion, minimiser
+from balance.control.parts.joint_bounds import JointRows, with_slack
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
@@ -37,7 +38,7 @@ class WholeBodyController(TaskLaw):
 
         minimise    sum_i w_i |J_i dv/dt + dJ_i/dt v - target_i|^2 + w_f |f - f_wanted|^2 + |z|^2
         subject to  the equation of motion, contacts at rest, wrenches in their cones,
-                    torques within their limits,
+                    torques within their limits, joints within their ranges and speeds,
 
     where |z|^2 is the small cost of contact forces that differ from the even share, and f are those
     components of contact forces, if any, that ``wanted_forces`` asks for.
@@ -46,7 +47,9 @@ class WholeBodyController(TaskLaw):
     and the contacts as equality rows.  Here those rows are solved first, which leaves one unknown
     for each joint and inequalities alone: the same minimiser, from a program a third of the size.
     Without violated limits that minimiser solves a linear system, and no iteration is needed.
-    Contacts are surfaces with a wrench in a cone in place of points with friction cones.
+    Contacts are surfaces with a wrench in a cone in place of points with friction cones.  The
+    paper has no joint limits: without them limbs run into their stops, and knees lock straight,
+    where the soles are used up and the task of the CoM asks for more.
     """
 
     class Config(BalancingLawConfig):
@@ -61,6 +64,8 @@ class WholeBodyController(TaskLaw):
         """Tasks of your own that hold or move a frame, by their names."""
         wanted_forces: dict[str, WantedForceConfig] = Field(default_factory=dict)
         """How hard contacts press, by the surfaces' names."""
+        joint_bounds: bool = True
+        """Whether joints are kept within their usable ranges and speeds."""
 
         @model_validator(mode="after")
         def _known_tasks(self) -> Self:
@@ -76,7 +81,9 @@ class WholeBodyController(TaskLaw):
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
         motion = {name: weight for name, weight in law.tasks.items() if name != WANTED_FORCES}
-        super().__init__(law, robot, motion, law.frames, law.contact_damping)
+        super().__init__(
+            law, robot, motion, law.frames, law.contact_damping, bounds_joints=law.joint_bounds
+        )
         self.form = law.form
         self._wanted_forces = WantedForces(law.wanted_forces, robot)
         self._wanted_weight = law.qp.linear_weight * law.tasks.get(WANTED_FORCES, 0.0)
@@ -104,16 +111,26 @@ class WholeBodyController(TaskLaw):
         x[: len(chosen)] = chosen
         torques, wrenches = self._forces(free, x)
         margins = self.limits.margins(wrenches, torques)
-        if margins[margins.argmin()] >= 0.0:
+        joints = self._joint_rows(free, here)
+        if margins[margins.argmin()] >= 0.0 and (joints is None or joints.kept(x)):
             return Answer(torques, wrenches, wrenches)
-        solution = self.solver.solve(self._limited(free, H, g))
+        solution = self.solver.solve(self._limited(free, H, g, joints))
         if solution.status is not QPStatus.SOLVED:
             return None
-        return Answer(*self._forces(free, solution.x), wrenches)
+        x = solution.x[: free.n_x]
+        answer = Answer(*self._forces(free, x), wrenches)
+        if joints is not None:
+            answer.joints = joints.active(x)
+        return answer
 
     def program(self, here: BodyView, desired: Desired) -> QuadraticProgram:
         """The program with all its limits at the state of ``here``."""
-        return self._limited(*self._cost(here, desired))
+        free, H, g = self._cost(here, desired)
+        return self._limited(free, H, g, self._joint_rows(free, here))
+
+    def _joint_rows(self, free: FreeMotion, here: BodyView) -> JointRows | None:
+        bounds = self.joint_bounds
+        return None if bounds is None else bounds.rows(free, here.q[7:], here.v[6:])
 
     def _cost(self, here: BodyView, desired: Desired) -> tuple[FreeMotion, Array, Array]:
         """What is free to choose, and the cost 1/2 x^T H x - g^T x of it.
@@ -134,7 +151,11 @@ class WholeBodyController(TaskLaw):
         g += self._wanted_weight * b.dot(A)
         return free, H, g
 
-    def _limited(self, free: FreeMotion, H: Array, g: Array) -> QuadraticProgram:
+    def _limited(
+        self, free: FreeMotion, H: Array, g: Array, joints: JointRows | None
+    ) -> QuadraticProgram:
+        if joints is not None:
+            return with_slack(free, H, g, self.limits.rows(free), joints)
         if len(g) < free.n_x:
             H, g = _with_forces(free, H, g)
         return QuadraticProgram(H, g, *self.limits.rows(free))

@@ -44,11 +44,11 @@ def support_polygon(
     if loaded is not None:
         under_load = {robot.soles[i].name for i in np.flatnonzero(loaded)}
         bearing = tuple(foot for foot in bearing if foot.name in under_load)
-    corners = [_corners(foot, foot.pose(data), margin) for foot in bearing]
+    corners = [foot_corners(foot, foot.pose(data), margin) for foot in bearing]
     return SupportPolygon(np.concatenate(corners) if corners else np.empty((0, 2)))
 
 
-def _corners(foot: ContactSurface, pose: pin.SE3, margin: float) -> Array:
+def foot_corners(foot: ContactSurface, pose: pin.SE3, margin: float) -> Array:
     """Corners (n, 2) of a foot in the world, ``margin`` inside of its edges."""
     half = np.array([foot.half_length, foot.half_width])
     kept = np.maximum(1.0 - margin / half, _SMALLEST_SHARE)

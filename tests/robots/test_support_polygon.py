@@ -17,7 +17,7 @@ from balance.config.paths import data_folder
 from balance.config.stance import StanceConfig
 from balance.control.capture import CaptureController
 from balance.errors import ConfigError
-from balance.recordings.metrics import ankle_limit
+from balance.recordings.metrics import ankle_limit, support_reach
 from balance.robots import Robot, load_robot
 from balance.robots.stance import robot_of, take_stance
 from balance.robots.support_polygon import SupportPolygon, feet, support_polygon
@@ -113,21 +113,44 @@ def test_contacts_of_which_none_is_a_foot_all_bear(toro: Robot) -> None:
     "name", ["toro_push", "toro_single_support", "toro_table", "toro_wall", "toro_slope"]
 )
 def test_capture_law_and_ankle_limit_see_the_same_edges(name: str) -> None:
-    """The law's polygon without its margin is that of the ankle limit, on every stance."""
+    """The law's region without margin and least forces is that of the ankle limit."""
     controller = load_config("toro_capture").controller.model_dump()
-    controller |= {"cop_reserve_m": 0.0}
-    controller["contacts"]["cop_margin_m"] = 0.0
+    controller["contacts"] |= {"cop_margin_m": 0.0, "min_normal_force_N": 1e-6}
     config = load_config(name, {"controller": controller})
     robot = robot_of(config)
-    law = CaptureController(config, robot)
-    polygon, com = support_polygon(robot), robot.com()[:2]
-    np.testing.assert_array_equal(law.polygon.vertices, polygon.vertices)
-    omega = np.sqrt(9.81 / robot.com()[2])
+    region = CaptureController(config, robot).planner.regions.cop
+    polygon, com, height = support_polygon(robot), robot.com()[:2], robot.com()[2]
+    corners = polygon.vertices / height @ region.normals.T
+    np.testing.assert_allclose(corners.max(axis=0), region.offsets, rtol=0, atol=1e-6)
+    omega = np.sqrt(9.81 / height)
     for angle in np.linspace(0.0, 6.0, 7):
         direction = np.array([np.cos(angle), np.sin(angle)])
         reach = ankle_limit(robot, direction) / (robot.mass * omega)
         assert polygon.contains(com + 0.999 * reach * direction)
         assert not polygon.contains(com + 1.001 * reach * direction)
+
+
+def test_polygon_reaches_as_far_as_the_soles_less_the_margin(toro: Robot) -> None:
+    margin, com = 0.01, toro.com()[:2]
+    polygon = support_polygon(toro, margin=margin)
+    for direction in np.eye(2):
+        for side in (direction, -direction):
+            far = polygon.nearest(com + 10.0 * side) - com
+            assert far @ side == pytest.approx(support_reach(toro, side) - margin, rel=1e-9)
+
+
+def test_nearest_point_of_the_polygon(toro: Robot) -> None:
+    """No point of a dense grid over the polygon is nearer."""
+    rng, polygon = np.random.default_rng(61), support_polygon(toro, margin=0.005)
+    vertices = polygon.vertices
+    shares = rng.dirichlet(np.ones(len(vertices)), size=4000)
+    inside = shares @ vertices
+    for point in vertices.mean(axis=0) + rng.uniform(-0.4, 0.4, (40, 2)):
+        nearest = polygon.nearest(point)
+        best = np.linalg.norm(inside - point, axis=1).min()
+        assert np.linalg.norm(nearest - point) <= best + 1e-12
+    for point in inside[:40]:
+        np.testing.assert_array_equal(polygon.nearest(point), point)
 
 
 def test_points_inside_are_those_that_the_corners_span() -> None:

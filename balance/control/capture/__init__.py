@@ -1,5 +1,5 @@
 """Our own law, docs/capture.md."""
 
-from balance.control.capture.law import TURN, CaptureController
+from balance.control.capture.law import CaptureController
 
-__all__ = ["TURN", "CaptureController"]
+__all__ = ["CaptureController"]

@@ -1,4 +1,4 @@
-"""Our own law: the capture point, with hips and arms when the soles are used up.
+"""Our own law: the pendulum with a flywheel planned ahead, followed by the whole body.
 
 docs/capture.md derives it.
 """
@@ -13,249 +13,221 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.values import NonNegative, Positive, PositiveVector3
+from balance.config.values import NonNegative, Positive
+from balance.control.capture.bounds import plan_regions, pressed_corners
 from balance.control.capture.flywheel import Flywheel
+from balance.control.capture.grounding import Grounding
+from balance.control.capture.planner import Planner
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
-from balance.control.parts.limits import JointLimits
+from balance.control.parts.joint_bounds import with_slack
+from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.whole_body import BodyView, MotionEquations
-from balance.control.qp import QPStatus, QuadraticProgram
+from balance.control.qp import QPStatus, make_solver
 from balance.errors import ConfigError
 from balance.robots import Robot
-from balance.robots.support_polygon import support_polygon
+from balance.robots.capability.body import at_rest
+from balance.robots.capability.leaning import leaning, motions
+from balance.robots.capability.programme import TURN
+from balance.robots.support_polygon import SupportPolygon
 
 Array = NDArray[np.float64]
 
-TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
-"""A moment (x, y) about the CoM moves the CMP by TURN @ moment / (m g)."""
-
-# Weights per squared newton and newton metre.  The momentum comes before all else, but for yaw,
-# which gets what friction leaves.  ``PLAN_WEIGHT`` is the cost of a moment that is left out.
-LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT = 1e4, 1e4, 1.0
-BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT, PLAN_WEIGHT = 1.0, 10.0, 1.0, 1.0
-JOINT_INERTIA = 0.2  # of the base's: lighter joints count as if they had that inertia
-JOINT_ACCELERATION = 80.0  # rad/s^2; no free joint is asked for more
+# Weights per squared newton and newton metre: the CoP comes before all else.
+COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
+SERVO = 2.0  # omega: how fast the coordinates return to their shares
+LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What the law wants at one instant: ``hold``, plus as large a share, 0 to 1, of ``lean``.
+@dataclass(slots=True)
+class Wanted:
+    """What the plan wants now: N, N m and the accelerations of the flywheel's coordinates.
 
-    Both are rates of the momentum (6,), N and N m: of the CoP and the free joints, and of the base
-    that turns.  ``turn`` (n,) are the accelerations of the flywheel's coordinates.
+    ``pressure`` (2,) is m omega^2 (x - p), the force and what the moment adds to it;
+    ``vertical`` the vertical force beyond the weight, ``moment`` (2,), ``turn`` (3 + n,).
     """
 
-    hold: Array
-    lean: Array
+    pressure: Array
+    vertical: float
+    moment: Array
     turn: Array
 
 
 @final
 class CaptureController(TaskLaw):
-    """Holds the divergent part of the motion with the CoP, and beyond the sole's edge by leaning.
+    """Plans CoP and moment of the pendulum with a flywheel, and follows them with the whole body:
 
-    In the linear inverted pendulum with a flywheel the motion diverges in one coordinate alone,
+        minimise    1e4 |f + T dl/dt / z - m omega^2 (x - p)|^2      the CoP
+                    + 1e2 |f_z - vertical|^2 + 5 |dl/dt - moment|^2   height, moment
+                    + |ddelta/dt^2 - turn|^2_N                        in shares, N the inertia
+                    + next to nothing for the posture and the share of the load
+        subject to  the equation of motion, contacts at rest, wrenches in their cones, torques
+                    within limits, joints within ranges and speeds (with a slack that costs more
+                    than all of these).
 
-        zeta = x + dx/dt / omega + TURN (omega l + omega^2 lambda) / (m g),
-        dzeta/dt = omega (zeta - p - TURN omega^2 lambda / (m g)),
-
-    with the CoP p, the angular momentum l and the excursion lambda of the flywheel.  So the CoP is
-    put at zeta + K_P / (m omega^2) zeta, or at the nearest point of the support polygon, and lambda
-    makes up for what is missing.  The rate of the momentum follows from both, and a QP finds the
-    largest share of the lean that contacts and drives can bear.
+    p and the moment u are the first ones of :class:`Planner`, every ``replan_s``.  With force and
+    moment in one row for the CoP they shrink together where drives or contacts cannot give them.
     """
 
     can_change_contacts = False  # its polygon is that of one stance
 
     class Config(BalancingLawConfig):
-        """Capture point, with hips and arms when the soles are used up.
+        """Ankles, hips and arms by a plan of the pendulum with a flywheel.
 
-        Rates are in units of omega = sqrt(g / z), the rate at which the robot falls, so that one
-        set of numbers suits robots of any size.
+        Ranges, speeds and moments are the robot's own; of the gains it uses K_P alone.
         """
 
-        max_lean_rad: PositiveVector3 = (0.8, 0.75, 0.62)
-        """How far the base may lean sideways, forwards and backwards."""
-        arm_share: Annotated[float, Field(ge=0, le=1)] = 0.5
-        """Share of their range that the arms may use with it [-]."""
-        lean_rate: Positive = 3.0
-        """Rate at which the lean reaches its target [omega]."""
-        momentum_rate: Positive = 12.0
-        """Rate at which its momentum does [omega]."""
-        braking: tuple[Positive, Positive] = (0.17, 0.06)
-        """Moments, roll and pitch, that are counted on to stop the lean [m g z]."""
-        lean_reserve: NonNegative = 0.05
-        """How much more than needed the body leans, over the capture point's distance [-]."""
-        cop_reserve_m: NonNegative = 0.002
-        """What the target of the centre of pressure keeps from the edge that
-        `contacts.cop_margin_m` leaves."""
-        crouch: NonNegative = 0.085
-        """How far the CoM sinks, in CoM heights, times the square of the roll [1/rad^2]."""
+        samples: Annotated[int, Field(ge=4, le=32)] = 12
+        """Number of samples of the plan [-]."""
+        replan_s: Positive = 0.004
+        """Time from one plan to the next; each control step has its own if that is longer."""
         joint_friction: NonNegative = 0.0
         """Viscous friction of the joints that the law makes up for [N m s/rad]."""
-        contact_damping: NonNegative = 40.0
+        contact_damping: NonNegative = 100.0
         """Rate at which a contact that slips shall come to rest [1/s]; 0 switches it off."""
 
     def __init__(self, config: ExperimentConfig, robot: Robot) -> None:
         law = section_of(config, self.Config)
-        super().__init__(law, robot, {}, {}, law.contact_damping)
+        super().__init__(law, robot, {}, {}, law.contact_damping, bounds_joints=True)
         self.law = law
         standing = self.body.at(robot.q_nominal, np.zeros(robot.model.nv))
         self._check_freedom(standing.equations(), {"its momentum": standing.A})
-        self.weight = float(np.linalg.norm(self.body.weight))
-        self.height = float(robot.com()[2])
+        self._check_area(robot)
+        self.weight, self.height = float(np.linalg.norm(self.body.weight)), float(robot.com()[2])
         self.omega = float(np.sqrt(self.weight / self.body.mass / self.height))
-        K_P = gain_matrices(law.gains, robot)[0]
-        self.stiffness = K_P
-        self._beyond = K_P[:2, :2] / (self.body.mass * self.omega**2)
-        self._vertical_damping = 2.0 * float(np.sqrt(K_P[2, 2] * self.body.mass))
-        self.polygon = support_polygon(robot, margin=law.contacts.cop_margin_m + law.cop_reserve_m)
-        if not self.polygon.has_area:
+        self.numbers = leaning(robot, law.contacts.friction)
+        self.flywheel = Flywheel(robot, self.numbers)
+        self.stiffness = gain_matrices(law.gains, robot)[0]
+        self._vertical_damping = 2.0 * float(np.sqrt(self.stiffness[2, 2] * self.body.mass))
+        self.planner = Planner(
+            plan_regions(robot, self.numbers, law.contacts),
+            self.stiffness[:2, :2] / (self.body.mass * self.omega**2),
+            TURN.dot(self.numbers.follows[:2, :2]) / (self.body.mass * self.height),
+            law.samples,
+            make_solver(law.qp.solver),
+        )
+        self.grounding = Grounding(self.body, robot.com()[:2], self.height)
+        self._force_weight = law.qp.regularisation**2 * self.force_metric
+        self._metric = self._inertia_metric()
+        self._now, self._planned_at = 0.0, -np.inf
+        self._cop, self._moment = np.zeros(2), np.zeros(2)
+
+    def _check_area(self, robot: Robot) -> None:
+        if not SupportPolygon(pressed_corners(robot, self.law.contacts)).has_area:
             raise ConfigError(
                 f"controller.law = capture: the contacts of robot '{robot.name}' on the ground "
                 "lie on one line, so that there is no support polygon in which the centre of "
                 "pressure could move; take another law, or more contacts"
             )
-        self.flywheel = Flywheel(robot, standing, law.max_lean_rad, law.arm_share)
-        self.joint_limits = JointLimits(robot)
-        self._speeds = robot.rated_speeds[self.flywheel.free]
-        self._force_weight = law.qp.regularisation**2 * self.force_metric
-        self._scale = self._coordinate_scale(np.diag(standing.M)[6:])
 
-    def _coordinate_scale(self, inertia: Array) -> Array:
-        """Inertias (n,) of the flywheel's coordinates times the roots of their weights.
+    def _inertia_metric(self) -> Array:
+        """R with R^T R = N, the inertia of the flywheel's coordinates, times that of the base.
 
-        ``inertia`` (nj,) is that of every joint in the nominal posture.
+        By Gauss's principle what gives way is what moves least mass: the pelvis, not the trunk.
         """
-        wheel = self.flywheel
-        least = JOINT_INERTIA * float(wheel.inertia[:2].mean())
-        joints = np.maximum(inertia[wheel.free], least)
-        weights = np.repeat([BASE_WEIGHT, BASE_YAW_WEIGHT, JOINT_WEIGHT], [2, 1, len(joints)])
-        return np.asarray(np.sqrt(weights) * np.concatenate([wheel.inertia, joints]))
+        resting = at_rest(self.robot, self.robot.q_nominal, self.robot.soles)
+        motion = motions(self.robot, resting, self.numbers.free)[0]
+        scale = float(np.linalg.norm(self.numbers.B[:2, :3])) / np.sqrt(2.0)
+        inertia = motion.T.dot(resting.M).dot(motion) + LIGHTEST * scale * np.eye(motion.shape[1])
+        return np.asarray(np.sqrt(POSTURE_WEIGHT * scale) * np.linalg.cholesky(inertia).T)
+
+    def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
+        """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
+        self._now = t
+        return super().attempt(q, v, t)
 
     def equations(self, here: BodyView) -> MotionEquations:
         """The equations of motion with the joints' friction, which the torques make up for."""
         bias = here.bias.copy()
         bias[6:] += self.law.joint_friction * here.v[6:]
-        return MotionEquations(here.M, bias, here.J_c, here.drift, self.body.moving)
+        drift = self.grounding.drift(here, self._cop)
+        return MotionEquations(here.M, bias, here.J_c, drift, self.body.moving)
 
-    def plan(self, here: BodyView, desired: Desired) -> Plan:
-        """The momentum rates and accelerations that the law wants at the state of ``here``."""
-        law, omega, mass = self.law, self.omega, here.mass
-        per_weight = TURN / self.weight
-        # The divergent coordinate, from the desired CoM.
-        offset = here.com - desired.com
-        velocity = here.momentum[:3] / mass - desired.com_velocity
-        delta, rates = self.flywheel.state(here, desired)
-        excursion = self.flywheel.B.dot(delta)
-        zeta = offset[:2] + velocity[:2] / omega
-        zeta += per_weight.dot(omega * here.momentum[3:5] + omega**2 * excursion[:2])
-        # Where the CoP shall be, and the excursion that makes up for what it cannot do.
-        centre = desired.com[:2]
-        cop = self.polygon.nearest(centre + zeta + self._beyond.dot(zeta)) - centre
-        needed = centre + (1.0 + law.lean_reserve) * zeta
-        lacking = needed - self.polygon.nearest(needed)
-        wanted = np.append(TURN.T.dot(lacking) * self.weight / omega**2, 0.0)
-        turn = self._turn(self.flywheel.allocate(wanted) - delta, rates)
-        # Both as rates of the momentum.
-        by_joints = self.flywheel.B[:, 3:].dot(turn[3:])
-        by_base = self.flywheel.B[:, :3].dot(turn[:3])
-        pull = -mass * omega**2 * per_weight
-        hold, lean = np.zeros(6), np.zeros(6)
-        hold[:2] = mass * omega**2 * (offset[:2] - cop) + pull.dot(by_joints[:2])
-        depth = law.crouch * self.height * float(delta[0]) ** 2
-        hold[2] = -self.stiffness[2, 2] * (offset[2] + depth)
-        hold[2] -= self._vertical_damping * velocity[2]
-        hold[:3] += mass * desired.com_acceleration
-        hold[3:] = by_joints
-        lean[:2], lean[3:] = pull.dot(by_base[:2]), by_base
-        return Plan(hold, lean, turn)
-
-    def _turn(self, error: Array, rates: Array) -> Array:
-        """Accelerations (n,) that bring the flywheel's coordinates to rest at zero ``error``.
-
-        Far away the rate is the one from which the braking moment still stops the excursion in
-        time; nearer it is proportional to the error.  Free joints keep to their largest speed.
-        """
-        law, omega, wheel = self.law, self.omega, self.flywheel
-        near = law.lean_rate * omega
-        # In units of what the braking moments can stop, axis by axis.
-        brakes = np.array(law.braking) * self.weight * self.height
-        distance = float(np.linalg.norm(wheel.inertia[:2] * error[:2] / brakes))
-        rate = near
-        if distance * near**2 > 1.0:
-            rate = float(np.sqrt(2.0 * distance - near**-2)) / distance
-        wanted = rate * error
-        wanted[3:] = np.clip(wanted[3:], -self._speeds, self._speeds)
-        turn = law.momentum_rate * omega * (wanted - rates)
-        turn[3:] = np.clip(turn[3:], -JOINT_ACCELERATION, JOINT_ACCELERATION)
-        return np.asarray(turn)
+    def plan_state(self, here: BodyView, desired: Desired, delta: Array) -> Array:
+        """(x, v, h, r) (8,) of the plan at a state."""
+        z, mass, numbers = self.height, here.mass, self.numbers
+        x = (here.com - desired.com)[:2]
+        v = here.momentum[:2] / mass - desired.com_velocity[:2]
+        excursion = numbers.B[:2].dot(delta) + numbers.follows[:2, :2].dot(x)
+        unit = mass * z**2
+        return np.concatenate(
+            [
+                x / z,
+                v / (self.omega * z),
+                TURN.dot(excursion) / unit,
+                TURN.dot(here.momentum[3:5]) / (unit * self.omega),
+            ]
+        )
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
-        """Torques and wrenches of the plan, or of the largest possible share of its lean."""
-        plan, equations = self.plan(here, desired), self.equations(here)
+        """Torques and wrenches that follow the plan as near as contacts, drives, joints allow."""
+        delta, rates = self.flywheel.state(here, desired)
+        if not 0.0 < self._now - self._planned_at < self.law.replan_s - 1e-9:
+            state = self.plan_state(here, desired, delta)
+            moments = self.flywheel.moments(state.reshape(4, 2).sum(axis=0))
+            plan = self.planner.plan(state, desired.com[:2] / self.height, moments)
+            if plan is None:
+                return None
+            (self._cop, self._moment), self._planned_at = plan, self._now
+        return self._follow(self._wanted(here, desired, delta, rates), here, desired)
+
+    def _wanted(self, here: BodyView, desired: Desired, delta: Array, rates: Array) -> Wanted:
+        """The plan as forces and accelerations."""
+        omega, z, mass = self.omega, self.height, here.mass
+        offset = here.com - desired.com
+        moment = TURN.T.dot(self._moment) * self.weight * z
+        acceleration = omega**2 * (offset[:2] - z * (self._cop + self._moment))
+        own = moment - self.numbers.follows[:2, :2].dot(acceleration)
+        turn = self.flywheel.wanted(delta, rates, own, SERVO * omega)
+        pressure = mass * omega**2 * (offset[:2] - z * self._cop)
+        pressure += mass * desired.com_acceleration[:2]
+        sink = self.flywheel.sink(self.numbers.B[:2].dot(delta))
+        vertical = -self.stiffness[2, 2] * (offset[2] + sink)
+        vertical -= self._vertical_damping * (here.momentum[2] / mass - desired.com_velocity[2])
+        vertical += mass * desired.com_acceleration[2]
+        return Wanted(pressure, float(vertical), moment, turn)
+
+    def _rows(self, wanted: Wanted, here: BodyView, desired: Desired) -> tuple[Array, Array]:
+        """Weighted rows of rows @ dv/dt = values: CoP, height, moment, shares, posture."""
+        A, drift, lever, n = here.A, here.momentum_drift, TURN / self.height, len(wanted.turn)
+        posture, posture_values = self.tasks.evaluate(here, desired)
+        rows = np.zeros((5 + n + len(posture), A.shape[1]))
+        values = np.zeros(len(rows))
+        rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(A[3:5]))
+        values[:2] = COP_WEIGHT**0.5 * (wanted.pressure - drift[:2] - lever.dot(drift[3:5]))
+        rows[2] = VERTICAL_WEIGHT**0.5 * A[2]
+        values[2] = VERTICAL_WEIGHT**0.5 * (wanted.vertical - drift[2])
+        rows[3:5] = MOMENT_WEIGHT**0.5 * A[3:5]
+        values[3:5] = MOMENT_WEIGHT**0.5 * (wanted.moment - drift[3:5])
+        turn = desired.rotation.T.dot(here.R_WB)
+        rows[5 : 5 + n, 3:6] = self._metric[:, :3].dot(turn)
+        rows[5 : 5 + n, 6 + self.flywheel.free] = self._metric[:, 3:]
+        values[5 : 5 + n] = self._metric.dot(wanted.turn)
+        rows[5 + n :], values[5 + n :] = posture, posture_values
+        return rows, values
+
+    def _follow(self, wanted: Wanted, here: BodyView, desired: Desired) -> Answer | None:
+        """The minimiser of the program in the class's docstring."""
+        equations = self.equations(here)
         free = FreeMotion(equations, self._force_weight)
-        rows, values, shares = self._wanted(plan, here, desired)
-        B, c = free.on_accelerations(equations, rows, values)
-        H, g = _cost(np.column_stack([B, -shares]), c, plan)
-        n_y, n = free.n_y, free.n_x + 1
-        x = np.zeros(n)
-        # With the whole lean the share is no unknown.
-        y = minimiser(H[:n_y, :n_y], g[:n_y] - H[:n_y, -1])
+        B, c = free.on_accelerations(equations, *self._rows(wanted, here, desired))
+        H, g = B.T.dot(B), c.dot(B)
+        y = minimiser(H, g)
         if y is None:
             return None
-        x[:n_y] = y
-        torques, wrenches = free.forces(x[:-1])
-        C, d = self.joint_limits.rows(free, here.q[7:], here.v[6:])
-        kept = self.limits.margins(wrenches, torques).min() >= 0.0
-        if kept and (C.dot(x[:-1]) >= d).all():
+        x = np.zeros(free.n_x)
+        x[: free.n_y] = y
+        torques, wrenches = free.forces(x)
+        assert self.joint_bounds is not None
+        joints = self.joint_bounds.rows(free, here.q[7:], here.v[6:])
+        margins = self.limits.margins(wrenches, torques)
+        if margins[margins.argmin()] >= 0.0 and joints.kept(x):
             return Answer(torques, wrenches, wrenches)
-        full_H, full_g = np.eye(n), np.zeros(n)
-        moved = np.append(np.arange(n_y), n - 1)
-        full_H[np.ix_(moved, moved)], full_g[moved] = H, g
-        limits, lower = self.limits.rows(free)
-        answer = self._minimise(full_H, full_g, np.concatenate([limits, C]), np.append(lower, d))
-        if answer is None and len(d):  # a joint that cannot be stopped in time
-            answer = self._minimise(full_H, full_g, limits, lower)
-        return None if answer is None else Answer(*free.forces(answer[:-1]), wrenches)
-
-    def _wanted(self, plan: Plan, here: BodyView, desired: Desired) -> tuple[Array, Array, Array]:
-        """Weighted rows of rows @ dv/dt = values + share * shares: momentum, lean, posture."""
-        wheel, scale = self.flywheel, self._scale
-        nv, n = here.model.nv, len(scale)
-        momentum = np.sqrt(np.repeat([LINEAR_WEIGHT, ANGULAR_WEIGHT, YAW_WEIGHT], [3, 2, 1]))
-        posture, posture_values = self.tasks.evaluate(here, desired)
-        rows = np.zeros((6 + n + len(posture), nv))
-        values, shares = np.zeros(len(rows)), np.zeros(len(rows))
-        rows[:6] = (here.A.T * momentum).T
-        values[:6] = momentum * (plan.hold - here.momentum_drift)
-        shares[:6] = momentum * plan.lean
-        turn = desired.rotation.T.dot(here.R_WB)
-        rows[6:9, 3:6] = (turn.T * scale[:3]).T
-        rows[np.arange(9, 6 + n), 6 + wheel.free] = scale[3:]
-        shares[6:9], values[9 : 6 + n] = scale[:3] * plan.turn[:3], scale[3:] * plan.turn[3:]
-        rows[6 + n :], values[6 + n :] = posture, posture_values
-        return rows, values, shares
-
-    def _minimise(self, H: Array, g: Array, C: Array, d: Array) -> Array | None:
-        """The minimiser where C x >= d and the share, the last unknown, is between 0 and 1."""
-        share = np.zeros((2, len(g)))
-        share[:, -1] = 1.0, -1.0
-        limits = np.concatenate([np.column_stack([C, np.zeros(len(C))]), share])
-        program = QuadraticProgram(H, g, limits, np.concatenate([d, [0.0, -1.0]]))
+        program = with_slack(free, H, g, self.limits.rows(free), joints)
         solution = self.solver.solve(program)
-        return solution.x if solution.status is QPStatus.SOLVED else None
-
-
-def _cost(B: Array, c: Array, plan: Plan) -> tuple[Array, Array]:
-    """H and g of |B u - c|^2 and the cost of a lean that is left out.
-
-    u is the free motion y, then the share of the lean.
-    """
-    H, g = B.T.dot(B), B.T.dot(c)
-    eagerness = PLAN_WEIGHT * float(plan.lean[3:].dot(plan.lean[3:])) + 1e-6
-    H[-1, -1] += eagerness
-    g[-1] += eagerness
-    return H, g
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        x = solution.x[:-1]
+        return Answer(*free.forces(x), wrenches, joints.active(x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.guidance import Guidance
+from balance.control.parts.joint_bounds import JointBounds
 from balance.control.parts.limits import Limits
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.parts.safety_frame import BalancingLaw
@@ -29,13 +30,21 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
+def _none() -> NDArray[np.intp]:
+    return np.empty(0, dtype=np.intp)
+
+
 @dataclass(slots=True)
 class Answer:
-    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits."""
+    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits.
+
+    ``joints`` are the numbers of the joints' bounds that are used up, for laws that have them.
+    """
 
     torques: Array
     wrenches: Array
     wanted: Array
+    joints: NDArray[np.intp] = field(default_factory=_none)
 
 
 NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
@@ -55,8 +64,13 @@ class TaskLaw(BalancingLaw):
         tasks: Mapping[str, float],
         frames: Mapping[str, FrameTaskConfig],
         contact_damping: float,
+        *,
+        bounds_joints: bool = False,
     ) -> None:
-        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold."""
+        """``tasks`` gives the weight of each task, ``frames`` what its own ones hold.
+
+        With ``bounds_joints`` the law keeps joints within their usable ranges and speeds.
+        """
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.body = robot, WholeBody(robot, contact_damping)
         super().__init__(law, robot, make_solver(law.qp.solver))
@@ -68,6 +82,8 @@ class TaskLaw(BalancingLaw):
         weight = float(np.linalg.norm(self.body.weight))
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
+        omega = float(np.sqrt(weight / self.body.mass / robot.com()[2]))
+        self.joint_bounds = JointBounds(robot, omega) if bounds_joints else None
         self.path: Path = setpoint_path(law.setpoints, robot)
         impedance = law.impedance or robot.impedance
         pace = (impedance.frequency_hz, impedance.damping_ratio)
@@ -111,8 +127,8 @@ class TaskLaw(BalancingLaw):
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Names of the rows of the wrench cones and of the torque limits."""
-        return self.limits.names
+        """Names of the rows of wrench cones and torque limits, and of joint bounds if there are."""
+        return self.limits.names + (self.joint_bounds.names if self.joint_bounds else ())
 
     def guide(self, guidance: Guidance) -> None:
         """Take setpoint, posture, limbs and bounds of the contacts from a sequence of stances."""
@@ -137,6 +153,8 @@ class TaskLaw(BalancingLaw):
                 status |= ControlStatus.WRENCH_LIMITED
             if active[-1] >= rows:
                 status |= ControlStatus.TORQUE_LIMITED
+        if len(answer.joints):
+            active = np.append(active, len(self.limits.names) + answer.joints)
         # A projection has no limits of torque, and a solver's rounding may leave some.
         torques = self.limits.cut(answer.torques)
         wrenches = self.body.rows.each(answer.wrenches)

@@ -79,7 +79,7 @@ class WholeBody(Support):
         self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
         self._rest = np.zeros(nv)
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
-        self._attached = [
+        self.attached = [
             (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
@@ -98,7 +98,7 @@ class WholeBody(Support):
         return here
 
     def _fill_drift(self, here: BodyView) -> None:
-        for own, (surface, joint, placement) in zip(self.rows.slices, self._attached, strict=True):
+        for own, (surface, joint, placement) in zip(self.rows.slices, self.attached, strict=True):
             # The classical acceleration is that of the surface's points, unlike the spatial one.
             drift = pin.getFrameClassicalAcceleration(
                 self.model, here.data, joint, placement, pin.LOCAL

@@ -61,6 +61,13 @@ class DaqpSolver:
             self._model.settings = _SETTINGS
             return bool(flag >= 0)
         self._arrays = (*self._arrays[:2], linear)
-        if qp.C is last.C and qp.d is last.d:
-            return bool(self._model.update(H=qp.H, f=linear) >= 0)
-        return bool(self._model.update(H=qp.H, f=linear, A=qp.C, blower=qp.d) >= 0)
+        changed = {
+            name: new
+            for name, new, old in (
+                ("H", qp.H, last.H),
+                ("A", qp.C, last.C),
+                ("blower", qp.d, last.d),
+            )
+            if new is not old
+        }
+        return bool(self._model.update(f=linear, **changed) >= 0)

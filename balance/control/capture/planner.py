@@ -1,0 +1,200 @@
+"""The pendulum with a flywheel, some way ahead, as one quadratic program.
+
+Lengths are in units of the CoM height z, times in units of 1 / omega, omega^2 = g / z, all from the
+place where the CoM shall be.  With the CoM x and its velocity v, the CoP p, the moment about the
+CoM u = T dl/dt / (m g z), and the lean h = T lambda / (m z^2), the excursion of the flywheel, with
+its rate r = T l / (m z^2 omega), on each of the two level axes
+
+    x' = v,    v' = x - p - u,    h' = r,    r' = u,
+
+whatever the robot.  The sum zeta = x + v + h + r diverges, zeta' = zeta - p - h; all else follows.
+CoP and moment are constant within each of N samples of length tau_k, and
+
+    minimise    sum_k tau_k (|p_k|^2 + |zeta|^2_Q + |h|^2_W5 + |r|^2_W + |u_k|^2_W/5)_k+1
+                + 20 (|zeta_N|^2 + |h_N|^2 + |r_N|^2) + 1e4 s_h^2 + 1e5 s_r^2 + 1e4 s_z^2
+    subject to  p_k in the CoP's region,     u_k in that of the moment, later ones in a part of it,
+                h_k - F x_k in that of the lean, r_k - F v_k in that of its rate, by s_h and s_r,
+                zeta_N in most of the CoP's region, by s_z.
+
+Q = K^2 - 1 makes p = (1 + K) zeta the answer where no bound is in the way and nothing leans: K is
+the stiffness of the CoM in units of m omega^2.  W = max(Q / 3, 1) is 1 for the default gains.  F is
+the momentum that the legs have by the CoM's motion alone, which is no lean.  That later moments are
+planned with a part of their region is a reserve for what the plan does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
+
+Array = NDArray[np.float64]
+
+HORIZON = 2.4  # 1 / omega: what is decided later hardly matters now
+GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
+LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
+DEFAULT_PULL = 3.0  # K^2 - 1 of the default gains
+END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 20.0, 20.0, 20.0
+LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT = 1e4, 1e5, 1e4
+LATER_MOMENT = 0.6  # of the moment's region after the first sample: what is left is a reserve
+END_SHARE = 0.9  # of the CoP's region, in which zeta shall be at the end
+
+
+@dataclass(frozen=True)
+class Region:
+    """The points y (2,) with ``normals`` (k, 2) @ y <= ``offsets`` (k,)."""
+
+    normals: Array
+    offsets: Array
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Where CoP, moment, lean and its rate can be, in the planner's units."""
+
+    cop: Region
+    moment: Region
+    lean: Region
+    rate: Region
+
+
+def sample_lengths(samples: int) -> Array:
+    """Lengths tau_k (N,) of the samples."""
+    lengths = GROWTH ** np.arange(samples)
+    return np.asarray(HORIZON * lengths / lengths.sum())
+
+
+def step_matrices(tau: float) -> tuple[Array, Array]:
+    """(x, v, h, r) after ``tau`` as (4, 4) of itself and (4, 2) of (p, u), on one axis, exactly."""
+    c, s = np.cosh(tau), np.sinh(tau)
+    own = np.array([[c, s, 0, 0], [s, c, 0, 0], [0, 0, 1, tau], [0, 0, 0, 1]])
+    driven = np.array([[1 - c, 1 - c], [-s, -s], [0, 0.5 * tau**2], [0, tau]])
+    return own, driven
+
+
+class Planner:
+    """Solves the program again and again; all but the state and the moments is constant."""
+
+    def __init__(
+        self,
+        regions: Regions,
+        stiffness: Array,
+        following: Array,
+        samples: int,
+        solver: CertifiedSolver,
+    ) -> None:
+        """``stiffness`` (2, 2) is K, ``following`` (2, 2) is F."""
+        self.solver, self.regions, self.samples = solver, regions, samples
+        self._following = following
+        self.lengths = sample_lengths(samples)
+        self._n = 4 * samples + 3
+        own, driven = self._predictions()
+        self._cost(own, driven, stiffness)
+        self._bounds(own, driven)
+
+    def _predictions(self) -> tuple[Array, Array]:
+        """State after each sample as (N, 8, 8) of the first one and (N, 8, n) of the unknowns."""
+        n, axes = self.samples, np.eye(2)
+        own, driven = np.zeros((n, 8, 8)), np.zeros((n, 8, self._n))
+        before_own, before_driven = np.eye(8), np.zeros((8, self._n))
+        for k, tau in enumerate(self.lengths):
+            A, B = (np.kron(one, axes) for one in step_matrices(float(tau)))
+            own[k] = A.dot(before_own)
+            driven[k] = A.dot(before_driven)
+            driven[k][:, 4 * k : 4 * k + 4] += B
+            before_own, before_driven = own[k], driven[k]
+        return own, driven
+
+    def _cost(self, own: Array, driven: Array, stiffness: Array) -> None:
+        values, vectors = np.linalg.eigh(stiffness.dot(stiffness) - np.eye(2))
+        pull = (vectors * np.maximum(values, 0.0)).dot(vectors.T)
+        # What leaning costs beside zeta is the same however stiff the CoM is held.
+        leaning = (vectors * np.maximum(values / DEFAULT_PULL, 1.0)).dot(vectors.T)
+        zeta = np.kron(np.ones(4), np.eye(2))
+        of_state = zeta.T.dot(pull).dot(zeta)
+        of_state[4:6, 4:6] += LEAN_WEIGHT * leaning
+        of_state[6:, 6:] += RATE_WEIGHT * leaning
+        at_end = END_ZETA_WEIGHT * zeta.T.dot(zeta)
+        at_end += np.diag(np.repeat([0.0, 0.0, END_LEAN_WEIGHT, END_RATE_WEIGHT], 2))
+        H, gradient = np.zeros((self._n, self._n)), np.zeros((self._n, 8))
+        for k, tau in enumerate(self.lengths):
+            weight = tau * of_state + (at_end if k == self.samples - 1 else 0.0)
+            H += driven[k].T.dot(weight).dot(driven[k])
+            gradient += driven[k].T.dot(weight).dot(own[k])
+            own_part = slice(4 * k, 4 * k + 2), slice(4 * k + 2, 4 * k + 4)
+            H[own_part[0], own_part[0]] += tau * np.eye(2)
+            H[own_part[1], own_part[1]] += tau * MOMENT_WEIGHT * leaning
+        weights = LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT
+        H[[-3, -2, -1], [-3, -2, -1]] = weights
+        self._H, self._gradient = 0.5 * (H + H.T), -gradient
+
+    def _bounds(self, own: Array, driven: Array) -> None:
+        """C w >= d - D state - E centre, for the unknowns w and the desired CoM ``centre``."""
+        cop, moment, lean, rate = (
+            self.regions.cop,
+            self.regions.moment,
+            self.regions.lean,
+            self.regions.rate,
+        )
+        rows, lower, of_state, of_centre, of_moment = [], [], [], [], []
+        for k in range(self.samples):
+            later = LATER_MOMENT if k else 1.0
+            for region, first, share in ((cop, 4 * k, 1.0), (moment, 4 * k + 2, later)):
+                C = np.zeros((len(region.offsets), self._n))
+                C[:, first : first + 2] = -region.normals
+                rows.append(C)
+                own_bounds = region is cop
+                lower.append(-region.offsets if own_bounds else np.zeros(len(C)))
+                of_moment.append(
+                    np.zeros((len(C), len(moment.offsets)))
+                    if own_bounds
+                    else -share * np.eye(len(C))
+                )
+                of_state.append(np.zeros((len(C), 8)))
+                of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
+            for region, first, slack in ((lean, 4, -3), (rate, 6, -2)):
+                pick = np.zeros((2, 8))
+                pick[:, first : first + 2] = np.eye(2)
+                pick[:, first - 4 : first - 2] = -self._following
+                C = -region.normals.dot(pick).dot(driven[k])
+                C[:, slack] = 1.0
+                rows.append(C)
+                lower.append(-region.offsets)
+                of_state.append(-region.normals.dot(pick).dot(own[k]))
+                of_moment.append(np.zeros((len(C), len(moment.offsets))))
+                of_centre.append(np.zeros((len(C), 2)))
+        zeta = np.kron(np.ones(4), np.eye(2))
+        C = -cop.normals.dot(zeta).dot(driven[-1])
+        C[:, -1] = 1.0
+        slacks = np.zeros((3, self._n))
+        slacks[[0, 1, 2], [-3, -2, -1]] = 1.0
+        self._C = np.ascontiguousarray(np.concatenate([*rows, C, slacks]))
+        self._lower = np.concatenate([*lower, -END_SHARE * cop.offsets, np.zeros(3)])
+        ends = -cop.normals.dot(zeta).dot(own[-1])
+        self._of_state = np.concatenate([*of_state, ends, np.zeros((3, 8))])
+        rest = np.zeros((len(ends) + 3, len(moment.offsets)))
+        self._of_moment = np.concatenate([*of_moment, rest])
+        self._of_centre = np.concatenate([*of_centre, -END_SHARE * cop.normals, np.zeros((3, 2))])
+
+    def program(self, state: Array, centre: Array, moments: Array) -> QuadraticProgram:
+        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``.
+
+        ``moments`` are the offsets of the moment's region.
+        """
+        d = self._lower - self._of_state.dot(state)
+        d += self._of_moment.dot(moments) - self._of_centre.dot(centre)
+        return QuadraticProgram(self._H, self._gradient.dot(state), self._C, d)
+
+    def plan(
+        self, state: Array, centre: Array, moments: Array | None = None
+    ) -> tuple[Array, Array] | None:
+        """CoP, relative to ``centre``, and moment (2,) for now; None without an answer."""
+        if moments is None:
+            moments = self.regions.moment.offsets
+        solution = self.solver.solve(self.program(state, centre, moments))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        return solution.x[:2].copy(), solution.x[2:4].copy()
