@@ -12,6 +12,7 @@ from balance.plots.com_momentum import com_momentum_figure
 from balance.plots.contacts import contacts_figure
 from balance.plots.estimation import estimation_figure
 from balance.plots.overlay import com_momentum_overlay, contacts_overlay, torques_overlay
+from balance.plots.phases import phases_figure
 from balance.plots.postures import postures_figure
 from balance.plots.style import png, save
 from balance.plots.torques import torques_figure
@@ -26,12 +27,14 @@ FIGURES = {
     "contacts": contacts_figure,
     "torques": torques_figure,
     "estimation": estimation_figure,
+    "phases": phases_figure,
 }
 
 
 def _names(recording: Recording) -> list[str]:
-    """The figures that a run has: only some have an estimated state."""
-    return [name for name in FIGURES if name != "estimation" or recording.estimation is not None]
+    """The figures that a run has: only some have an estimated state, or phases."""
+    needed = {"estimation": recording.estimation, "phases": recording.phase}
+    return [name for name in FIGURES if name not in needed or needed[name] is not None]
 
 
 def figure(recording: Recording, name: str) -> Figure:
@@ -47,7 +50,7 @@ def figure(recording: Recording, name: str) -> Figure:
 def draw_run(recording: Recording, folder: Path, pdf: bool = False) -> list[Path]:
     """Write com_momentum, contacts and torques of a run as PNG, and as PDF if asked.
 
-    A run with an estimated state also gets ``estimation``.
+    A run with an estimated state also gets ``estimation``, one with phases ``phases``.
     """
     return [
         path

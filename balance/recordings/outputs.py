@@ -43,7 +43,9 @@ def _drawn(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}.{suffix}" for name in names for suffix in ("png", "pdf"))
 
 
-_FIGURES = _drawn("com_momentum", "contacts", "torques", "estimation", "change", "postures")
+_FIGURES = _drawn(
+    "com_momentum", "contacts", "torques", "estimation", "phases", "change", "postures"
+)
 _PLAYED = ("replay*.html", "replay*.mp4", "replay*.gif")
 _EXPORTED = ("recording.mcap", "recording.rrd", "recording.csv", "recording.npz")
 

@@ -10,11 +10,11 @@ the way down everything is large.
 from __future__ import annotations
 
 from balance.config.quantity import Quantity
-from balance.recordings.quantities import contact, effort, motion
+from balance.recordings.quantities import contact, effort, motion, phases
 
 QUANTITIES = tuple(
     entry
-    for module in (motion, contact, effort)
+    for module in (motion, contact, effort, phases)
     for entry in vars(module).values()
     if isinstance(entry, Quantity)
 )
