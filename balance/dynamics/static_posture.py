@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from balance.dynamics.checks import Array
+from balance.dynamics.checks import Array, check_floating_base
 from balance.dynamics.constrained_fit import Fit, Terms, constrained_fit
 from balance.dynamics.static_torque import Bearing, parts, static_torque
 from balance.dynamics.surface_place import Place, place_rows
@@ -80,6 +80,7 @@ class StaticPosture:
     """
 
     def __init__(self, model: pin.Model, wanted: Wanted) -> None:
+        check_floating_base(model)
         self.model, self.wanted = model, wanted
         self.weight = float(np.linalg.norm(model.gravity.linear)) * pin.computeTotalMass(model)
         self.limits = np.array(model.upperEffortLimit[6:])

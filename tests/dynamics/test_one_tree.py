@@ -179,6 +179,9 @@ BEHIND_A_GUARD = {
     "mass_matrix_derivatives",
     "shape_configuration",
     "ancestors",
+    "place_rows",
+    "static_torque",
+    "surface_jacobian",
 }
 
 

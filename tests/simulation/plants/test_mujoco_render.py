@@ -165,7 +165,7 @@ def test_missing_package_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, missing, None)
     for name in ("film", "scene", "mujoco_model"):
         monkeypatch.delitem(sys.modules, f"balance.simulation.plants.{name}", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pin-balance\[mujoco\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[mujoco\]'"):
         check_encoder(tmp_path / "film.gif")
 
 
@@ -176,7 +176,7 @@ def test_missing_engine_is_named_with_its_extra(
     monkeypatch.setattr(ENGINES, "_found", {})  # what was found before is remembered
     for name in ("mujoco_plant", "mujoco_contacts", "mujoco_model"):
         monkeypatch.delitem(sys.modules, f"balance.simulation.plants.{name}", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pin-balance\[mujoco\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[mujoco\]'"):
         make_plant(PlantConfig(engine="mujoco"), toro)
 
 
