@@ -7,16 +7,20 @@ from pathlib import Path
 import pytest
 from lib.tutorials import blocks, differences, run_page
 
+from balance.app import terminal
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [DOCS / "start.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 NAMES = [page.stem for page in PAGES]
+WIDTH = 110
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_page_does_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setattr(terminal.console, "width", WIDTH)  # made before, whatever its width then
     for ran in run_page(page, tmp_path):
         if ran.expected is not None:
             assert differences(ran.printed, ran.expected) == [], ran.printed
