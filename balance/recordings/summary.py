@@ -64,7 +64,8 @@ def column(name: str) -> Column:
 def number_columns(config: ExperimentConfig) -> list[str]:
     """Names of the numbers that a run of an experiment gives."""
     estimated = config.state == "estimated"
-    entries = [entry for entry in QUANTITIES if estimated or entry.needs != "estimation"]
+    there = {"": True, "estimation": estimated, "phase": bool(config.phases)}
+    entries = [entry for entry in QUANTITIES if there[entry.needs]]
     return [
         column.name
         for entry in (*entries, *own_quantities(config))
