@@ -24,6 +24,7 @@ import pytest  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 from balance.config import ExperimentConfig, load_config  # noqa: E402
+from balance.recordings.recording import Recording  # noqa: E402
 from balance.robots import Robot, load_robot  # noqa: E402
 
 Array = NDArray[np.float64]
@@ -61,3 +62,12 @@ def random_state() -> Callable[[Robot, np.random.Generator], State]:
         return q, 0.5 * rng.uniform(-1.0, 1.0, model.nv)
 
     return draw
+
+
+@pytest.fixture(scope="session")
+def lifted_foot() -> Recording:
+    """A coarse run in which a foot is lifted and put back: five phases."""
+    from balance.experiment import Experiment
+
+    keys = {"control_period_s": 0.004, "plant.step_s": 0.002, "duration_s": 6.5}
+    return Experiment(load_config("toro_lift_foot", keys)).run()

@@ -170,6 +170,13 @@ class LimbPath:
         """Whether it is coming down: a touch is what it waits for."""
         return self.seeks and time >= self.begin + DOWN[0] * self.duration
 
+    def sought(self, time: float) -> tuple[Array, Array]:
+        """How far (3,) m and how fast it has gone on from its goal to seek its contact."""
+        if not self.seeks or self.stopped or time <= self.end:
+            return np.zeros(3), np.zeros(3)
+        way, rate, _ = _seek(time - self.end)
+        return -way * self._onto, -rate * self._onto
+
     def at(self, time: float) -> FrameTarget:
         """Where the carrying frame shall be at ``time`` in s."""
         if self._still is not None:

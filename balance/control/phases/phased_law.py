@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,9 +265,15 @@ class PhasedLaw:
     def _guidance(self, t: float) -> Guidance:
         least, most = self._loads.at(t)
         place = self._places[max(self._index, 0)]
-        limbs = {limb_task(name): limb.at(t) for name, limb in self._limbs.items()}
+        led, desired = self._stage.led, self.course.at(t)
+        limbs = {limb_task(name): limb.at(t) for name, limb in self._limbs.items() if name in led}
+        for name, limb in self._limbs.items():
+            if name not in led:
+                way, speed = limb.sought(t)
+                com, velocity = desired.com + way, desired.com_velocity + speed
+                desired = replace(desired, com=com, com_velocity=velocity, moving=True)
         posture = self.course.joints_at(t)
-        return Guidance(self.course.at(t), *posture, limbs, least[place], most[place])
+        return Guidance(desired, *posture, limbs, least[place], most[place])
 
     def _without_jump(self, torques: Array, t: float) -> Array:
         """Torques that go on from those of the law before: what they differ by fades."""

@@ -27,7 +27,8 @@ class Stage:
     """A part of a phase with one set of contacts, those of ``robot``, and the law for it.
 
     ``opening`` are contacts that still bear but are to be unloaded: the next stage is without them.
-    ``moves`` are limbs on their way.
+    ``moves`` are limbs on their way; those named in ``led`` have a task that leads them, the others
+    go along with the posture.
     """
 
     phase: int
@@ -35,6 +36,7 @@ class Stage:
     law: BalancingLaw
     opening: frozenset[str]
     moves: tuple[LimbMove, ...]
+    led: frozenset[str] = frozenset()
 
     @property
     def contacts(self) -> frozenset[str]:
@@ -58,9 +60,10 @@ def make_stages(
             both = replace(before, soles=(*phase.robot.soles, *left))
             opening = frozenset(surface.name for surface in left)
             stages.append(Stage(index, both, _law(config, both, (), make), opening, ()))
-        moves = phase.moves
-        law = _law(config, phase.robot, moves, make)
-        stages.append(Stage(index, phase.robot, law, frozenset(), moves))
+        led = [move for move in phase.moves if _is_led(phase.robot, move)]
+        law = _law(config, phase.robot, led, make)
+        names = frozenset(move.surface for move in led)
+        stages.append(Stage(index, phase.robot, law, frozenset(), phase.moves, names))
         before = phase.robot
     return stages
 
@@ -86,6 +89,20 @@ def _law(
             f"change them; take one of {', '.join(PHASE_LAWS)}"
         )
     return made
+
+
+def _is_led(robot: Robot, move: LimbMove) -> bool:
+    """Whether a limb needs a task of its own on its way.
+
+    A foot does, and a hand that comes to a contact.  A hand in the air goes where the posture has
+    it; and what is between the base and a bearing contact, as a thigh, has no motion of its own.
+    """
+    surface = next(one for one in robot.surfaces if one.name == move.surface)
+    joint = robot.model.frames[surface.frame_id].parentJoint
+    bearing = (robot.model.frames[sole.frame_id].parentJoint for sole in robot.soles)
+    if any(joint in robot.model.supports[other] for other in bearing):
+        return False
+    return surface.is_foot or move.on is not None
 
 
 def _limb(surface: ContactSurface) -> FrameTaskConfig:

@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from balance.control.phases.limb_path import SEEK_SPEED, LimbPath, OverWay
+from balance.control.phases.limb_path import SEEK_SPEED, LimbPath, OverWay, PostureWay
+from balance.robots import load_robot
 
 STEP = 1e-5  # s, of finite differences
 FRAME = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.05, -0.02, 0.11]))
@@ -66,3 +67,25 @@ def test_a_limb_that_stays_in_the_air_seeks_nothing() -> None:
     one = path(ON_BOX, seeks=False)
     assert surface(one, 9.0).isApprox(ON_BOX, 1e-9)
     assert not one.descends(2.9) and path(ON_BOX).descends(2.9)
+
+
+def test_a_hand_goes_where_its_joints_lead_it_and_keeps_clear_at_both_ends() -> None:
+    robot = load_robot("toro")
+    palm = next(surface for surface in robot.surfaces if surface.name == "right palm")
+    goal = robot.q_nominal.copy()
+    goal[robot.model.joints[robot.model.getJointId("right_elbow")].idx_q] = 1.5
+    data, ends = robot.model.createData(), []
+    for q in (robot.q_nominal, goal):
+        pin.framesForwardKinematics(robot.model, data, q)
+        ends.append(palm.pose(data))
+    way = PostureWay(robot, palm, (robot.q_nominal, goal), ends[0], (0.0, 0.05))
+    for s, end in zip((0.0, 1.0), ends, strict=True):
+        motion = way.at(s)
+        assert np.allclose(motion.place, end.translation, atol=1e-9)
+        assert np.allclose(motion.rotation, end.rotation, atol=1e-9)
+        assert np.abs(motion.velocity).max() < 1e-9
+    plain = PostureWay(robot, palm, (robot.q_nominal, goal), ends[0], (0.0, 0.0))
+    off = (way.at(0.6).place - plain.at(0.6).place) @ ends[1].rotation[:, 2]
+    assert off == pytest.approx(0.05, abs=1e-9)
+    step = (way.at(0.4 + 1e-6).place - way.at(0.4 - 1e-6).place) / 2e-6
+    assert np.allclose(step, way.at(0.4).velocity, atol=1e-5)
