@@ -63,6 +63,8 @@ class MomentumController(WrenchLaw):
     and d(l - l_d)/dt = R_d tau_P - D (l - l_d).
     """
 
+    can_change_contacts = True
+
     class Config(WrenchLawConfig):
         """Keys of `law: momentum`."""
 
