@@ -57,7 +57,8 @@ def make_stages(
         bears = {surface.name for surface in phase.robot.soles}
         left = [] if before is None else [s for s in before.soles if s.name not in bears]
         if before is not None and left:
-            both = replace(before, soles=(*phase.robot.soles, *left))
+            unloaded = (replace(surface, load_share=0.0) for surface in left)
+            both = replace(before, soles=(*phase.robot.soles, *unloaded))
             opening = frozenset(surface.name for surface in left)
             stages.append(Stage(index, both, _law(config, both, (), make), opening, ()))
         led = [move for move in phase.moves if _is_led(phase.robot, move)]
