@@ -37,8 +37,6 @@ class ContactSurface:
     corners if there are any; the rectangle then is what they lie in.  Points that span no area are
     at y = 0: on the x axis if they are on one line, in the origin if they are one.  A robot stands
     on what ``is_foot``; anything else may bear load, but is no part of its support polygon.
-    ``load_share`` is how much of the normal force of the most loaded contact its stance has it bear
-    at least, where that is planned.
     """
 
     name: str
@@ -50,7 +48,6 @@ class ContactSurface:
     plane: pin.SE3 = field(default_factory=pin.SE3.Identity)
     points: tuple[tuple[float, float], ...] = ()
     is_foot: bool = True
-    load_share: float = 0.0
 
     @property
     def corners(self) -> Array:

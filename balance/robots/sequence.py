@@ -111,14 +111,8 @@ class _Planner:
         before = {name: self.places.now(name) for name in phase.move}
         self.places.settle(phase, stance.q)
         lies = self.places.lies
-        largest = max(wrench[2] for wrench in stance.wrenches.values())
-        shares = {name: float(wrench[2]) / largest for name, wrench in stance.wrenches.items()}
         soles = tuple(
-            replace(
-                self.places.surface(name),
-                plane=face_of(lies[name].on or FLOOR, self.objects),
-                load_share=shares.get(name, 0.0),
-            )
+            replace(self.places.surface(name), plane=face_of(lies[name].on or FLOOR, self.objects))
             for name in phase.contacts
         )
         return PlannedPhase(

@@ -40,8 +40,14 @@ class FreeMotion:
     """
 
     def __init__(
-        self, equations: MotionEquations, force_weight: Array, *, hold_contacts: bool = True
+        self,
+        equations: MotionEquations,
+        force_weight: Array,
+        *,
+        hold_contacts: bool = True,
+        planned: Array | None = None,
     ) -> None:
+        """With ``planned`` forces (r,) the even share is of what these do not bear."""
         eq, base = equations, equations.base
         share, null, complete = _force_split(eq.J[:, :base], force_weight)
         if not complete:
@@ -55,6 +61,8 @@ class FreeMotion:
         moved = eq.M.dot(self.Z)
         inertia_0 = eq.M.dot(self.a_0) + eq.bias
         self.f_0 = share.dot(inertia_0[:base])
+        if planned is not None:
+            self.f_0 += planned - share.dot(planned.dot(eq.J[:, :base]))
         self.F = np.concatenate([share.dot(moved[:base]), null], axis=1)
         J_q_T = eq.J[:, base:].T
         self.tau_0 = inertia_0[base:] - J_q_T.dot(self.f_0)

@@ -13,6 +13,7 @@ from balance.control.parts.safety_frame import BalancingLaw
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.same_body import carries_foot
 from balance.robots.sequence import LimbMove, PlannedPhase
 
 MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
@@ -57,8 +58,7 @@ def make_stages(
         bears = {surface.name for surface in phase.robot.soles}
         left = [] if before is None else [s for s in before.soles if s.name not in bears]
         if before is not None and left:
-            unloaded = (replace(surface, load_share=0.0) for surface in left)
-            both = replace(before, soles=(*phase.robot.soles, *unloaded))
+            both = replace(before, soles=(*phase.robot.soles, *left))
             opening = frozenset(surface.name for surface in left)
             stages.append(Stage(index, both, _law(config, both, (), make), opening, ()))
         led = [move for move in phase.moves if _is_led(phase.robot, move)]
@@ -82,7 +82,8 @@ def _law(
     known = {surface.name: surface for surface in robot.surfaces}
     for move in moves:
         surface = known[move.surface]
-        law = law.with_limb(limb_task(move.surface), _limb(surface), firm=surface.is_foot)
+        firm = carries_foot(robot, surface)
+        law = law.with_limb(limb_task(move.surface), _limb(surface), firm=firm)
     made = make(config.model_copy(update={"controller": law}), robot)
     if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
         raise ConfigError(

@@ -134,16 +134,15 @@ def _capacities(surfaces: Sequence[ContactSurface], friction: float) -> list[Arr
     """How much each contact is to bear: (f_x, f_y, f_z, tau_x, tau_y, tau_z) in relative units.
 
     Normal forces go by area, so that a hand bears less than a foot, and points without an area bear
-    ``LEAST_SHARE``, unless a planned stance has them bear more; the other components by what the
-    friction cone and the rectangle allow per newton of normal force.
+    ``LEAST_SHARE``; the other components by what the friction cone and the rectangle allow per
+    newton of normal force.
     """
     areas = np.array([surface.half_length * surface.half_width for surface in surfaces])
-    shares = np.maximum(areas / areas.max(), LEAST_SHARE) if areas.any() else np.ones(len(areas))
-    shares = np.maximum(shares, [surface.load_share for surface in surfaces])
+    areas = np.maximum(areas, LEAST_SHARE * areas.max())
     return [
         share * np.array([friction, friction, 1.0, Y, X, friction * (X + Y)])
         for share, X, Y in zip(
-            shares,
+            areas / areas.max(),
             (surface.half_length for surface in surfaces),
             (surface.half_width for surface in surfaces),
             strict=True,
