@@ -161,7 +161,10 @@ class WholeBodyController(TaskLaw):
         motion y alone.
         """
         equations, force_weight = self.formulation(here)
-        free = FreeMotion(equations, force_weight)
+        planned = self.planned
+        if planned is not None and len(planned) < len(force_weight):
+            planned = np.append(planned, np.zeros(len(force_weight) - len(planned)))
+        free = FreeMotion(equations, force_weight, planned=planned)
         rows, values = self.tasks.evaluate(here, desired)
         B, c = free.on_accelerations(equations, rows, values)
         H_y, g_y = B.T.dot(B), c.dot(B)
