@@ -76,6 +76,7 @@ class PhasedLaw:
         self._felt: Array | None = None
         self._wrenches = np.zeros((len(robot.soles), 6))
         self.bearing = np.zeros(len(robot.soles))
+        self.bearing[self._places[0]] = BEARS
         """What each contact is meant to do, (k,)."""
         self._torques: Array | None = None
         self._time = 0.0
