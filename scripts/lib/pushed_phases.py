@@ -194,7 +194,7 @@ def pushed_table(
     note = (
         f"Pushes of {SHARE} of the ankle limit of the phase's own stance (its posture, and what "
         f"bears in it) along {', '.join(map(str, DIRECTIONS_DEG))} degrees, in the middle of every "
-        f"phase and, where a limb moves, when {MOMENTS['late']:.0%} of it are over. A run stands if "
+        f"phase and, where a limb moves, at {MOMENTS['late']:.0%} of it. A run stands if "
         f"it ends so, or has begun the phase after the next; a fault is what keeps a run from "
         "having recovered."
     )
