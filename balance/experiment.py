@@ -219,6 +219,8 @@ class Experiment:
             if touches := plant.touches:
                 self._touches.add(touches)
         measured /= substeps
+        if self._sequence is not None:
+            measured[:] = self._sequence.attributed(q, measured)
         self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):

@@ -1,9 +1,11 @@
-"""What each contact may bear: taken off before it opens, put on after it closes."""
+"""What each contact may bear, taken off before it opens and put on after it closes, and shall."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from balance.control.parts.setpoints import minimum_jerk
 
 Array = NDArray[np.float64]
 
@@ -63,3 +65,24 @@ class LoadBounds:
         share = self._share(time)
         most = np.where(share >= 1.0, self._full, np.maximum(self._weight * share, EMPTY_N))
         return np.minimum(self._least * share, 0.5 * most), most
+
+
+class PlannedWrenches:
+    """Wrenches (k, 6) of the contacts on the way from one static posture to the next.
+
+    They go along with the CoM: where the static ones of both ends bear it, so does their mean.
+    """
+
+    def __init__(self, first: Array) -> None:
+        self._from, self._to = first, first
+        self._begin, self._duration = 0.0, 1.0
+
+    def go(self, time: float, goal: Array, duration: float) -> None:
+        """Set out for ``goal`` (k, 6) from where they are, for ``duration`` s."""
+        self._from, self._to = self.at(time), goal
+        self._begin, self._duration = time, duration
+
+    def at(self, time: float) -> Array:
+        """Those at ``time`` in s."""
+        share = minimum_jerk(min(max((time - self._begin) / self._duration, 0.0), 1.0))[0]
+        return np.asarray(self._from + share * (self._to - self._from))

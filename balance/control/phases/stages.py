@@ -14,6 +14,7 @@ from balance.control.parts.wrench_law import WrenchLaw
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.same_body import carries_foot
 from balance.robots.sequence import LimbMove, PlannedPhase
 
 MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
@@ -85,7 +86,8 @@ def _law(
     for move in moves:
         surface = known[move.surface]
         name, limb = limb_task(move.surface), _limb(surface)
-        law, limbs[name] = law.with_limb(name, limb, firm=surface.is_foot), limb
+        firm = carries_foot(robot, surface)
+        law, limbs[name] = law.with_limb(name, limb, firm=firm), limb
     made = make(config.model_copy(update={"controller": law}), robot)
     if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
         raise ConfigError(

@@ -22,6 +22,8 @@ FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane i
 FLAT_M = 1e-6  # surfaces whose corners are nearer to their planes, all in all, lie flat on them
 LIFTED_M = 1e-4  # surfaces whose corners are all higher than this are off their planes
 FLAT_FRICTION = 0.999  # share of the friction that is sure to hold at the tilt FLAT_M allows
+UNMET = 1e-9  # m/s or rad/s, by which held surfaces may move
+INDETERMINATE = 1e-9  # of the largest eigenvalue of W: what holds so little is not told apart
 
 
 class _Subset:
@@ -111,7 +113,7 @@ class HardContact:
         else:
             change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
         if near is None:
-            _, impulses, failed = dposv(W_held, change)
+            impulses, failed = _held_impulses(W_held, change)
         else:
             g = self._bodies.approach(free[soles:], near, dt)
             W_hb, W_bb = W[held.entries, soles:], W[soles:, soles:]
@@ -149,7 +151,7 @@ class HardContact:
         closing = np.where(np.repeat(some.chosen, self._most), gaps / dt, 0.0)
         change = (surfaces.closing_velocity(closing) - free)[some.entries]
         W_held = W[np.ix_(some.entries, some.entries)]
-        _, impulses, failed = dposv(W_held, change)
+        impulses, failed = _held_impulses(W_held, change)
         margins = some.sticking.dot(impulses)
         if failed or margins[margins.argmin()] < 0.0:
             return None
@@ -198,3 +200,19 @@ class HardContact:
         if self._stuck is not None:
             return surfaces.share(self._stuck[3])
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
+
+
+def _held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
+    """The least impulses (r,) that change the velocities of held surfaces, and whether none does.
+
+    Feet and thighs that close a chain may press against each other with forces that move nothing:
+    rigid bodies do not tell how large they are.  None is what contacts with any give settle to.
+    """
+    factor, impulses, failed = dposv(W, change)
+    pivots = np.abs(factor.diagonal())
+    if not failed and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2:
+        return impulses, False
+    values, axes = np.linalg.eigh(W)
+    kept = values > INDETERMINATE * values[-1]
+    impulses = axes[:, kept].dot(change.dot(axes[:, kept]) / values[kept])
+    return impulses, bool(np.abs(W.dot(impulses) - change).max(initial=0.0) > UNMET)
