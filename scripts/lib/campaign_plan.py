@@ -38,7 +38,7 @@ RANDOM_LAWS = ("capture", "momentum", "whole_body_qp", "hierarchical", "ott2011"
 
 
 def period_s(robot: str) -> float:
-    """The control period of the main tables, s; wrench laws do not hold the human's feet at 2 ms."""
+    """The control period of the main tables, s: at 2 ms wrench laws let the human's feet slip."""
     return 0.001 if robot in ("toro", "human") else 0.002
 
 
@@ -104,8 +104,14 @@ def elsewhere() -> Iterator[Case]:
     for robot in ROBOTS:
         for (place, duration), azimuths in sides.items():
             for azimuth in azimuths:
-                yield Case(robot, "momentum", azimuth, period_s=period_s(robot), duration_s=duration,
-                           place=place)  # fmt: skip
+                yield Case(
+                    robot,
+                    "momentum",
+                    azimuth,
+                    period_s=period_s(robot),
+                    duration_s=duration,
+                    place=place,
+                )
 
 
 def momentum_elsewhere(runs: Runs) -> Iterator[Started]:
