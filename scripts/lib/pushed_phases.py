@@ -81,11 +81,12 @@ def push_everywhere(name: str, engine: str, share: float = SHARE) -> list[Pushed
     sizes = impulses(name, share)
     config = load_config(name, keys)
     plain = Experiment(config).run()
+    feet = {sole.name for sole in plain.robot.soles if sole.is_foot}
     times = [
         (s.rows.start + round(part * (s.rows.stop - s.rows.start)), s.name, moment)
         for s in phase_spans(plain)
         for moment, part in MOMENTS.items()
-        if moment == "middle" or config.phases[s.number].move
+        if moment == "middle" or not feet <= set(config.phases[s.number].contacts)
     ]
     longer = load_config(name, keys | {"duration_s": config.duration_s + LONGER_S})
     experiment, found = Experiment(longer), []
@@ -194,7 +195,7 @@ def pushed_table(
     note = (
         f"Pushes of {SHARE} of the ankle limit of the phase's own stance (its posture, and what "
         f"bears in it) along {', '.join(map(str, DIRECTIONS_DEG))} degrees, in the middle of every "
-        f"phase and, where a limb moves, at {MOMENTS['late']:.0%} of it. A run stands if "
+        f"phase and, where a foot is off, at {MOMENTS['late']:.0%} of it. A run stands if "
         f"it ends so, or has begun the phase after the next; a fault is what keeps a run from "
         "having recovered."
     )
