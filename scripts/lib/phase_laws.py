@@ -72,7 +72,7 @@ def law_table(
     note = (
         "The largest error of the CoM in mm where a motion ends recovered, "
         f"{' / '.join(engines)}, one number if they agree; else how it ends. {REFUSED}: refused, "
-        f"since more than soles bear. The laws have {1 / COARSE['control_period_s']:.0f} periods in "
-        "a second."
+        f"since more than soles bear. Laws have {1 / COARSE['control_period_s']:.0f} periods in a "
+        "second."
     )
     return ["config", *LAWS], rows, note
