@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
 import pinocchio as pin
@@ -22,6 +22,17 @@ def carries_foot(robot: Robot, surface: ContactSurface) -> bool:
     return any(one.is_foot and _joint(robot, one) == body for one in robot.surfaces)
 
 
+def shared_corners(robot: Robot) -> list[tuple[int, int, int]]:
+    """Number of a contact, of a corner of it, and of another contact that has that corner, too."""
+    found = []
+    for (i, one), (j, other) in permutations(enumerate(robot.soles), 2):
+        if _joint(robot, one) == _joint(robot, other):
+            apart = _corners(robot, one)[:, None] - _corners(robot, other)[None]
+            near = np.linalg.norm(apart, axis=2).min(axis=1) < SAME_POINT_M
+            found += [(i, int(corner), j) for corner in np.flatnonzero(near)]
+    return found
+
+
 class SharedCorners:
     """Contacts that touch with the same corners, and whose of them a measured wrench is.
 
@@ -32,11 +43,7 @@ class SharedCorners:
     def __init__(self, robot: Robot) -> None:
         """``robot`` has all surfaces that ever bear as its contacts."""
         self._soles = robot.soles
-        self.pairs = [
-            (one, other)
-            for one, other in combinations(range(len(robot.soles)), 2)
-            if _share(robot, robot.soles[one], robot.soles[other])
-        ]
+        self.pairs = sorted({(min(i, j), max(i, j)) for i, _, j in shared_corners(robot)})
         """Numbers of the contacts, in twos."""
 
     def attribute(self, data: pin.Data, wrenches: Array, bearing: Array) -> Array:
@@ -55,15 +62,6 @@ class SharedCorners:
             found[to] += moved.act(pin.Force(found[of])).vector
             found[of] = 0.0
         return found
-
-
-def _share(robot: Robot, one: ContactSurface, other: ContactSurface) -> bool:
-    """Whether all corners of a surface are corners of another one of the same body."""
-    if _joint(robot, one) != _joint(robot, other):
-        return False
-    few, many = sorted((_corners(robot, one), _corners(robot, other)), key=len)
-    apart = np.linalg.norm(few[:, None] - many[None], axis=2)
-    return bool((apart.min(axis=1) < SAME_POINT_M).all())
 
 
 def _corners(robot: Robot, surface: ContactSurface) -> Array:

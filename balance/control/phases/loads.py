@@ -11,6 +11,7 @@ Array = NDArray[np.float64]
 
 RAMP_S = 0.4  # for the whole load of a contact
 EMPTY_N = 1e-3  # bound of a contact whose load is off
+LEAST_OF_MOST = 0.9  # the lower bound as a share of the upper one, at most
 
 
 class LoadBounds:
@@ -64,7 +65,9 @@ class LoadBounds:
         """Least and largest normal forces (k,), N."""
         share = self._share(time)
         most = np.where(share >= 1.0, self._full, np.maximum(self._weight * share, EMPTY_N))
-        return np.minimum(self._least * share, 0.5 * most), most
+        # A contact that bears the least when its load is taken off goes on from there.
+        whole = np.maximum(np.maximum(self._from, self._to), 1e-12)
+        return np.minimum(self._least * share / whole, LEAST_OF_MOST * most), most
 
 
 class PlannedWrenches:
