@@ -44,6 +44,8 @@ class VirtualModelController(WrenchLaw):
     are surfaces, and act on the robot: w_i = -F_ci.
     """
 
+    can_change_contacts = True
+
     class Config(WrenchLawConfig):
         """Keys of `law: virtual_model`."""
 
