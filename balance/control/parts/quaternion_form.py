@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from balance.control.parts.held_columns import HeldColumns
 from balance.control.parts.whole_body import BodyView, MotionEquations
 
 BASE = 7
 """Coordinates of the base: x_0 (3) in world axes, and the quaternion (x, y, z, w)."""
 
 
-def quaternion_equations(body: BodyView) -> MotionEquations:
+def quaternion_equations(body: BodyView, columns: HeldColumns | None = None) -> MotionEquations:
     """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives.
 
     The chart's constraint q^T S^T S qdd + qdot^T S^T S qdot = 0 is one more row below the contact
@@ -53,4 +54,5 @@ def quaternion_equations(body: BodyView) -> MotionEquations:
         base=BASE,
         to_dv=E,
         dv_bias=e,
+        columns=columns,
     )
