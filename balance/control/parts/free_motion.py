@@ -120,16 +120,23 @@ def force_maps(
     M: Array, bias: Array, J: Array, base: int, a_0: Array, Z: Array, share: Array, null: Array
 ) -> tuple[Array, Array, Array, Array]:
     """f_0, F, tau_0 and T of a = a_0 + Z y, from the even ``share`` and the ``null`` forces."""
-    n_y = Z.shape[1]
     moved, inertia_0 = M.dot(Z), M.dot(a_0) + bias
     f_0 = share.dot(inertia_0[:base])
-    F = np.empty((len(f_0), n_y + null.shape[1]))
-    F[:, :n_y] = share.dot(moved[:base])
-    F[:, n_y:] = null
+    F = bearing_forces(moved[:base], share, null)
     J_q_T = np.ascontiguousarray(J[:, base:].T)
     T = -J_q_T.dot(F)
-    T[:, :n_y] += moved[base:]
+    T[:, : Z.shape[1]] += moved[base:]
     return f_0, F, inertia_0[base:] - J_q_T.dot(f_0), T
+
+
+@compiled
+def bearing_forces(moved: Array, share: Array, null: Array) -> Array:
+    """F, from how the forces on the base change with y, the even ``share`` and ``null`` forces."""
+    n_y = moved.shape[1]
+    F = np.empty((len(share), n_y + null.shape[1]))
+    F[:, :n_y] = share.dot(moved)
+    F[:, n_y:] = null
+    return F
 
 
 @compiled

@@ -149,13 +149,14 @@ def near_bounds(
 def kept(a: Array, least: Array, most: Array) -> bool:
     """Whether accelerations ``a``, the joints' last, are within bounds (nj,)."""
     joints = a[len(a) - len(least) :]
-    return bool(np.minimum(joints - least, most - joints).min() >= 0.0)
+    return bool(((joints >= least) & (joints <= most)).all())
 
 
+@compiled
 def used_up(a: Array, least: Array, most: Array) -> NDArray[np.intp]:
     """Numbers of the bounds without a margin at accelerations ``a``."""
     joints = a[len(a) - len(least) :]
-    return np.flatnonzero(np.concatenate([joints - least, most - joints]) <= ACTIVE)
+    return np.flatnonzero(np.concatenate((joints - least, most - joints)) <= ACTIVE)
 
 
 @compiled

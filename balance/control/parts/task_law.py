@@ -30,6 +30,18 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
+_STATUS = {
+    (missed, wrench, torque): ControlStatus(
+        missed * ControlStatus.TARGET_MISSED
+        + wrench * ControlStatus.WRENCH_LIMITED
+        + torque * ControlStatus.TORQUE_LIMITED
+    )
+    for missed in (False, True)
+    for wrench in (False, True)
+    for torque in (False, True)
+}
+"""The status by what limits a step: flags that are put together anew cost microseconds."""
+
 NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
 
 
@@ -133,14 +145,16 @@ class TaskLaw(BalancingLaw):
             margins = self.limits.margins(wrenches, torques)
             # A projection has no limits of torque, and a solver's rounding may leave some.
             torques = self.limits.cut(torques)
-        status = ControlStatus.OK if self.tasks.on_target else ControlStatus.TARGET_MISSED
         active = self.limits.active(margins)
-        if len(active):  # in the order of the rows: cones first
-            rows = self.limits.n_cone_rows
-            if active[0] < rows and residual.dot(residual) > self._negligible**2:
-                status |= ControlStatus.WRENCH_LIMITED
-            if active[-1] >= rows:
-                status |= ControlStatus.TORQUE_LIMITED
+        rows, missed = self.limits.n_cone_rows, not self.tasks.on_target
+        status = _STATUS[
+            missed,
+            # In the order of the rows: cones first.
+            len(active) > 0
+            and bool(active[0] < rows)
+            and bool(residual.dot(residual) > self._negligible**2),
+            len(active) > 0 and bool(active[-1] >= rows),
+        ]
         if len(answer.joints):
             active = np.append(active, len(self.limits.names) + answer.joints)
         return ControlOutput(torques, self.body.rows.each(wrenches), status, active, residual)

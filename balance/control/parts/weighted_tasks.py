@@ -19,7 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.parts.compiled import compiled
-from balance.control.parts.free_motion import FreeMotion, borne_forces, least_squares
+from balance.control.parts.free_motion import (
+    FreeMotion,
+    bearing_forces,
+    borne_forces,
+    force_maps,
+    force_split,
+    least_squares,
+)
 from balance.control.parts.held_columns import held_motion
 from balance.control.parts.joint_bounds import (
     SLACK_WEIGHT,
@@ -28,7 +35,7 @@ from balance.control.parts.joint_bounds import (
     used_up,
     write_joint_rows,
 )
-from balance.control.parts.limits import Limits, write_limit_rows
+from balance.control.parts.limits import Limits, limit_margins, write_limit_rows
 from balance.control.parts.linear_algebra import divide_right
 from balance.control.parts.whole_body import MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram, Solver
@@ -75,9 +82,12 @@ class WeightedTasks:
         """``weight`` is that of the robot, N."""
         self.limits, self.joint_bounds, self._unit = limits, joint_bounds, weight
         self._wrenches, self._force_weight = len(force_weight), force_weight
+        nothing = np.zeros(0)
+        self._unbounded = nothing, nothing
+        self._ease = nothing
         if joint_bounds is not None:
             self._ease = joint_bounds.ease * weight / float(np.sqrt(SLACK_WEIGHT))
-        self._cost: tuple[Array, Array] | None = None
+        self._distances: dict[int, tuple[Array, Array]] = {}
 
     def solve(
         self, equations: MotionEquations, wanted: Wanted, q: Array, v: Array, solver: Solver
@@ -102,45 +112,64 @@ class WeightedTasks:
                 return None
             free.a_0 = a
             torques, forces = free.tau_0, free.f_0
-        wrenches = forces[: self._wrenches]
-        margins = self.limits.margins(wrenches, torques)
-        bounds = None
-        if self.joint_bounds is not None:
-            bounds = self.joint_bounds.near(q, v)
-        if margins[margins.argmin()] >= 0.0 and (bounds is None or kept(a, *bounds)):
+        wrenches, limits = forces[: self._wrenches], self.limits
+        margins = limits.margins(wrenches, torques)
+        least, most = self._unbounded if self.joint_bounds is None else self.joint_bounds.near(q, v)
+        if margins[margins.argmin()] >= 0.0 and kept(a, least, most):
             return Answer(torques, wrenches, wrenches, margins=margins)
-        free = FreeMotion(eq, force_weight, motion=(a, divide_right(Z, U)))
-        solution = solver.solve(self.program(free, bounds))
+        hard = limits.n_cone_rows
+        if margins[hard:].min() >= 0.0 and kept(a, least, most):
+            # Only cones are in the way: mostly drives and joints can bear what keeps them.
+            answer = self._in_cones(eq, force_weight, a, Z, U, forces, least, most, solver)
+            if answer is not None:
+                return answer
+        motion, maps, C, d = limited(
+            eq.M, eq.bias, eq.J, eq.base, force_weight, a, Z, U, self._unit,
+            limits.cones, limits.lower, limits.torques, least, most, self._ease,
+        )  # fmt: skip
+        solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
         if solution.status is not QPStatus.SOLVED:
             return None
-        x = self._unit * solution.x[:-1]
-        torques, forces = free.forces(x)
-        answer = Answer(torques, forces[: self._wrenches], wrenches)
-        if bounds is not None:
-            answer.joints = used_up(a + free.Z.dot(x[: free.n_y]), *bounds)
-        return answer
+        torques, forces, joints = at_solution(solution.x, a, motion, *maps, least, most)
+        return Answer(torques, forces[: self._wrenches], wrenches, joints)
+
+    def _in_cones(
+        self,
+        eq: MotionEquations,
+        force_weight: Array,
+        a: Array,
+        Z: Array,
+        U: Array,
+        forces: Array,
+        least: Array,
+        most: Array,
+        solver: Solver,
+    ) -> Answer | None:
+        """The answer if cones alone limit it; None if other limits do as well."""
+        limits, k = self.limits, self._wrenches
+        motion, F, C, d = cone_limited(
+            eq.M, eq.J, eq.base, force_weight, Z, U, self._unit, limits.cones, limits.lower, forces
+        )
+        solution = solver.solve(QuadraticProgram(*self._distance(C), C, d))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        good, torques, wrenches, margins = at_cones(
+            solution.x, a, motion, forces, F, eq.M, eq.bias, eq.J, eq.base,
+            limits.cones, limits.lower, limits.torques, least, most,
+        )  # fmt: skip
+        return Answer(torques, wrenches, forces[:k], margins=margins) if good else None
 
     def _weight_of(self, equations: MotionEquations) -> Array:
         """The metric of the forces; a multiplier of a chart follows from the motion whatever."""
         more = len(equations.J) - self._wrenches
         return np.append(self._force_weight, np.ones(more)) if more else self._force_weight
 
-    def program(self, free: FreeMotion, bounds: tuple[Array, Array] | None) -> QuadraticProgram:
-        """The program in (u, z, s) / c where ``free`` counts from the answer without limits."""
-        n = free.n_x + 1
-        if self._cost is None or len(self._cost[1]) != n:
-            self._cost = np.eye(n), np.zeros(n)
-        f_0, F, tau_0, T = free.force_maps()
-        limits, k = self.limits, self._wrenches
-        hard = limits.n_cone_rows + 2 * len(tau_0)
-        C, d = np.zeros((hard + 1, n)), np.zeros(hard + 1)
-        if bounds is not None:
-            C, d = np.zeros((hard + 2 * len(tau_0) + 1, n)), np.zeros(hard + 2 * len(tau_0) + 1)
-            write_joint_rows(free.a_0, free.Z, *bounds, self._ease, C[hard:], d[hard:])
-        write_limit_rows(limits.cones, limits.lower, limits.torques, f_0[:k], F[:k], tau_0, T, C, d)
-        C[:, :-1] *= self._unit
-        C[-1, -1] = 1.0
-        return QuadraticProgram(*self._cost, *limits.bounded(C, d))
+    def _distance(self, C: Array) -> tuple[Array, Array]:
+        """H and g of the distance from the origin: the same ones every time, as a solver notes."""
+        n = C.shape[1]
+        if n not in self._distances:
+            self._distances[n] = np.eye(n), np.zeros(n)
+        return self._distances[n]
 
 
 @compiled
@@ -169,3 +198,103 @@ def settle(
     a, U, one = least_squares(a_0, Z, rows, values, joint_rows, joint_values)
     torques, forces, borne = borne_forces(M, bias, J, base, force_weight, a)
     return one and borne, a, Z, U, torques, forces
+
+
+@compiled
+def limited(
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    force_weight: Array,
+    a: Array,
+    Z: Array,
+    U: Array,
+    unit: float,
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    least: Array,
+    most: Array,
+    ease: Array,
+) -> tuple[Array, tuple[Array, Array, Array, Array], Array, Array]:
+    """What is left with limits, C x >= d on x = (u, z, s) / c, and what x means.
+
+    That is c Z U^-1 for the accelerations, and f_0, F, tau_0, T for forces and torques.
+    """
+    motion = unit * divide_right(Z, U)
+    share, null, _ = force_split(J[:, :base], force_weight)
+    maps = force_maps(M, bias, J, base, a, motion, share, unit * null)
+    f_0, F, tau_0, T = maps
+    k, hard = cones.shape[1], len(lower) + 2 * len(tau_0)
+    C = np.zeros((hard + 2 * len(least) + 1, F.shape[1] + 1))
+    d = np.zeros(len(C))
+    write_limit_rows(cones, lower, torque_limits, f_0[:k], F[:k], tau_0, T, C, d)
+    write_joint_rows(a, motion, least, most, ease, C[hard:], d[hard:])
+    C[-1, -1] = 1.0
+    return motion, maps, C, d
+
+
+@compiled
+def at_solution(
+    x: Array,
+    a: Array,
+    motion: Array,
+    f_0: Array,
+    F: Array,
+    tau_0: Array,
+    T: Array,
+    least: Array,
+    most: Array,
+) -> tuple[Array, Array, Integers]:
+    """Torques, forces and the numbers of the joints' bounds that are used up."""
+    n_y = motion.shape[1]
+    joints = used_up(a + motion.dot(x[:n_y]), least, most)
+    return tau_0 + T.dot(x[:-1]), f_0 + F.dot(x[:-1]), joints
+
+
+@compiled
+def cone_limited(
+    M: Array,
+    J: Array,
+    base: int,
+    force_weight: Array,
+    Z: Array,
+    U: Array,
+    unit: float,
+    cones: Array,
+    lower: Array,
+    forces: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """The same as ``limited`` for cones alone, on x = (u, z) / c: c Z U^-1, F, C and d."""
+    k, motion = cones.shape[1], unit * divide_right(Z, U)
+    share, null, _ = force_split(J[:, :base], force_weight)
+    F = bearing_forces(np.ascontiguousarray(M[:base]).dot(motion), share, unit * null)
+    return motion, F, cones.dot(F[:k]), lower - cones.dot(forces[:k])
+
+
+@compiled
+def at_cones(
+    x: Array,
+    a: Array,
+    motion: Array,
+    forces: Array,
+    F: Array,
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    least: Array,
+    most: Array,
+) -> tuple[bool, Array, Array, Array]:
+    """Whether drives and joints bear it too, torques, wrenches, and the margins of both."""
+    a = a + motion.dot(x[: motion.shape[1]])
+    forces = forces + F.dot(x)
+    torques = (M.dot(a) + bias - forces.dot(J))[base:]
+    wrenches = forces[: cones.shape[1]]
+    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
+    good = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
+    return good, torques, wrenches, margins
