@@ -115,7 +115,11 @@ class WholeBodyController(TaskLaw):
         if not self._wanted_weight:
             rows, values, joint_values = self.tasks.evaluate_apart(here, desired)
             wanted = Wanted(rows, values, self.tasks.joint_rows, joint_values)
-            equations, _ = self.formulation(here)
+            equations = (
+                here.equations()
+                if self.form == "plain"
+                else quaternion_equations(here, self._chart)
+            )
             return self.weighted.solve(equations, wanted, here.q, here.v, self.solver)
         return self._with_wanted_forces(here, desired)
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.parts.compiled import compiled
-from balance.control.parts.held_columns import held_motion
 from balance.control.parts.linear_algebra import (
     RANK_TOLERANCE,
     divide_transposed,
@@ -60,7 +59,7 @@ class FreeMotion:
         elif not complete:
             self.a_0, self.Z = _constrained_motion(_without_support(eq, hold_contacts))
         elif hold_contacts:
-            self.a_0, self.Z = _held_motion(eq)
+            self.a_0, self.Z = _constrained_motion(eq)
         else:
             self.a_0, self.Z = np.zeros(len(eq.M)), np.eye(len(eq.M))
         self.n_y, self.n_z = self.Z.shape[1], self._null.shape[1]
@@ -176,15 +175,6 @@ def least_squares(
     H = B.T.dot(B) + B_q.T.dot(B_q)
     U, y, positive = solve_positive(H, c.dot(B) + c_q.dot(B_q))
     return a_0 + Z.dot(y), U, positive
-
-
-def _held_motion(eq: MotionEquations) -> tuple[Array, Array]:
-    """A solution of J a + drift = 0, and Z, by the coordinates that the others determine."""
-    if (columns := eq.columns) is not None:
-        a_0, Z, good = held_motion(eq.J, eq.drift, columns.determined, columns.tied, columns.free)
-        if good:
-            return a_0, Z
-    return _constrained_motion(eq)
 
 
 def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:

@@ -183,8 +183,8 @@ class PostureTask(Task):
         whole._inertia = np.sqrt(sum(row**2 for row in rows))
         shares = [r * s / whole._inertia for r, s in zip(rows, scales, strict=True)]
         together = list(zip(shares, tasks, strict=True))
-        whole._stiffness = sum(share * task._stiffness for share, task in together)
-        whole._damping = sum(share * task._damping for share, task in together)
+        whole._stiffness = np.sum([share * task._stiffness for share, task in together], axis=0)
+        whole._damping = np.sum([share * task._damping for share, task in together], axis=0)
         return whole
 
     def lead(self, joints: Array, rates: Array, accelerations: Array) -> None:

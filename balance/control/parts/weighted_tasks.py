@@ -87,6 +87,7 @@ class WeightedTasks:
         self._ease = nothing
         if joint_bounds is not None:
             self._ease = joint_bounds.ease * weight / float(np.sqrt(SLACK_WEIGHT))
+        self._force_weights: dict[int, Array] = {}
         self._distances: dict[int, tuple[Array, Array]] = {}
 
     def solve(
@@ -161,8 +162,11 @@ class WeightedTasks:
 
     def _weight_of(self, equations: MotionEquations) -> Array:
         """The metric of the forces; a multiplier of a chart follows from the motion whatever."""
-        more = len(equations.J) - self._wrenches
-        return np.append(self._force_weight, np.ones(more)) if more else self._force_weight
+        n = len(equations.J)
+        if n not in self._force_weights:
+            more = np.full(n - self._wrenches, self._force_weight.min())
+            self._force_weights[n] = np.concatenate([self._force_weight, more])
+        return self._force_weights[n]
 
     def _distance(self, C: Array) -> tuple[Array, Array]:
         """H and g of the distance from the origin: the same ones every time, as a solver notes."""

@@ -79,6 +79,11 @@ class BodyView(SupportView):
             self.M, self.bias, self.J_c, self.drift, body.moving, columns=body.columns
         )
 
+    @property
+    def chart_moving(self) -> NDArray[np.intp]:
+        """The columns that move a contact, with the base's quaternion as coordinates."""
+        return self._body.chart_moving
+
     def acceleration(self, joint: int) -> pin.Motion:
         """Spatial acceleration of a joint in its own axes if no coordinate accelerates."""
         data = self.data
@@ -104,6 +109,7 @@ class WholeBody(Support):
         self._drift, self._momentum = np.zeros(self.rows.count), np.zeros(6)
         self._momentum_drift = np.zeros(6)
         self._gravity = np.array(model.gravity.linear)
+        self.chart_moving = np.concatenate([np.arange(7), self.moving[6:] + 1])
         self._joint_accelerations = spatial_vectors(data.a_gf)
         self._own_accelerations = np.zeros(6 * len(robot.soles))
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
