@@ -7,24 +7,43 @@ import pinocchio as pin
 import pytest
 
 import balance
-from balance.control.parts.after_fall import DAMPING_RATIO, FREQUENCY_HZ, FallenLaw
+from balance.control.parts.after_fall import (
+    DAMPING_RATIO,
+    FREQUENCY_HZ,
+    LARGEST_SAG_RAD,
+    FallenLaw,
+)
 from balance.control.parts.output import ControlStatus
 from balance.robots import Robot
 
 
-def test_held_joints_move_like_an_oscillator_per_unit_of_inertia(toro: Robot) -> None:
+def test_held_joints_are_critically_damped_oscillators_no_slower_than_six_hertz(
+    toro: Robot,
+) -> None:
     """RobotDynamicsETH after (3.75): acceleration -w^2 x - 2 zeta w v of each joint on its own."""
-    law = FallenLaw(toro, limp=False)
-    q, v = toro.q_nominal.copy(), np.zeros(toro.model.nv)
-    q[7:] += 1e-3
-    v[6:] = 1e-2
     free = np.linalg.inv(pin.crba(toro.model, toro.model.createData(), toro.q_nominal))
     inertia = 1.0 / np.diag(free)[6:]
-    omega = 2.0 * np.pi * FREQUENCY_HZ
-    expected = -(omega**2) * 1e-3 - 2.0 * DAMPING_RATIO * omega * 1e-2
-    output = law.step(q, v, 0.0)
-    assert output.torques / inertia == pytest.approx(np.full(len(inertia), expected))
+    omega_squared = np.maximum((2.0 * np.pi * FREQUENCY_HZ) ** 2, toro.effort_limits / inertia)
+    rates = _acceleration(toro, 1e-4, 0.0, inertia), _acceleration(toro, 0.0, 1e-4, inertia)
+    assert rates[0] == pytest.approx(-omega_squared * 1e-4)
+    assert rates[1] == pytest.approx(-2.0 * DAMPING_RATIO * np.sqrt(omega_squared) * 1e-4)
+    assert (omega_squared == omega_squared.min()).any()  # the heavy ones
+    assert (omega_squared > omega_squared.min()).any()  # the light ones
+
+
+def test_a_drive_is_at_its_limit_a_radian_off_the_posture(toro: Robot) -> None:
+    q = toro.q_nominal.copy()
+    q[7:] -= LARGEST_SAG_RAD
+    output = FallenLaw(toro, limp=False).step(q, np.zeros(toro.model.nv), 0.0)
+    assert output.torques == pytest.approx(toro.effort_limits)
     assert output.status is ControlStatus.FALLEN and np.isnan(output.wrenches).all()
+
+
+def _acceleration(robot: Robot, angle: float, rate: float, inertia: np.ndarray) -> np.ndarray:
+    q, v = robot.q_nominal.copy(), np.zeros(robot.model.nv)
+    q[7:] += angle
+    v[6:] = rate
+    return FallenLaw(robot, limp=False).step(q, v, 0.0).torques / inertia
 
 
 def test_torques_stay_finite_and_within_limits(toro: Robot) -> None:

@@ -16,10 +16,10 @@ from balance.config import BalancingLawConfig, ExperimentConfig, section_of
 from balance.config.values import NonNegative, Positive
 from balance.control.capture.bounds import plan_regions, pressed_corners
 from balance.control.capture.flywheel import Flywheel
-from balance.control.capture.grounding import Grounding
 from balance.control.capture.planner import Planner
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
+from balance.control.parts.grounding import Grounding
 from balance.control.parts.joint_bounds import with_slack
 from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import Desired
@@ -108,7 +108,7 @@ class CaptureController(TaskLaw):
             law.samples,
             make_solver(law.qp.solver),
         )
-        self.grounding = Grounding(self.body, robot.com()[:2], self.height)
+        self.grounding = Grounding(self.body)
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._metric = self._inertia_metric()
         self._now, self._planned_at = 0.0, -np.inf

@@ -13,14 +13,17 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-FREQUENCY_HZ, DAMPING_RATIO = 6.0, 1.0  # so stiff that friction of the drives does not hold wrists
+FREQUENCY_HZ, DAMPING_RATIO = 6.0, 1.0
+LARGEST_SAG_RAD = 1.0  # at a drive's limit; softer, it creeps for seconds against its own friction
 
 
 class FallenLaw:
     """Holds the posture in which the robot stood by a joint impedance, RobotDynamicsETH (3.72).
 
     A limp robot has no torques at all.  Gains are per unit of the inertia that a joint moves while
-    all others are free: what a light pelvis between two heavy limbs lets a hip feel.
+    all others are free: what a light pelvis between two heavy limbs lets a hip feel.  Light joints,
+    which friction of their drives rather than inertia slows down, are stiffer: their drives are at
+    their limits ``LARGEST_SAG_RAD`` off the posture.
     """
 
     constraint_names: tuple[str, ...] = ()
@@ -28,9 +31,11 @@ class FallenLaw:
     def __init__(self, robot: Robot, limp: bool) -> None:
         self._posture, self._limits = robot.q_nominal[7:], robot.effort_limits
         inverse = pin.computeMinverse(robot.model, robot.model.createData(), robot.q_nominal)
-        inertia = 0.0 * self._limits if limp else 1.0 / np.diag(inverse)[6:]
+        inertia, strength = 1.0 / np.diag(inverse)[6:], 0.0 if limp else 1.0
         omega = 2.0 * math.pi * FREQUENCY_HZ
-        self._stiffness, self._damping = omega**2 * inertia, 2.0 * DAMPING_RATIO * omega * inertia
+        stiffness = np.maximum(omega**2 * inertia, self._limits / LARGEST_SAG_RAD)
+        self._stiffness = strength * stiffness
+        self._damping = strength * 2.0 * DAMPING_RATIO * np.sqrt(stiffness * inertia)
         self._unknown = np.full((len(robot.soles), 6), np.nan)
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:

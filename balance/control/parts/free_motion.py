@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.compiled import compiled
 from balance.control.parts.linear_algebra import (
+    CLOSED_CHAIN,
     RANK_TOLERANCE,
     divide_transposed,
     pivoted_qr,
@@ -48,15 +49,14 @@ class FreeMotion:
         force_weight: Array,
         *,
         hold_contacts: bool = True,
-        motion: tuple[Array, Array] | None = None,
+        planned: Array | None = None,
     ) -> None:
-        """``motion`` is (a_0, Z) if that is known, and the contacts bear the base."""
+        """With ``planned`` forces (r,) the even share is of what these do not bear."""
         eq = equations
         self._equations = eq
+        self._planned = np.zeros(len(eq.J)) if planned is None else planned
         self._share, self._null, complete = force_split(eq.J[:, : eq.base], force_weight)
-        if motion is not None:
-            self.a_0, self.Z = motion
-        elif not complete:
+        if not complete:
             self.a_0, self.Z = _constrained_motion(_without_support(eq, hold_contacts))
         elif hold_contacts:
             self.a_0, self.Z = _constrained_motion(eq)
@@ -71,8 +71,9 @@ class FreeMotion:
         if self._maps is None:
             eq = self._equations
             self._maps = force_maps(
-                eq.M, eq.bias, eq.J, eq.base, self.a_0, self.Z, self._share, self._null
-            )
+                eq.M, eq.bias, eq.J, eq.base, self._planned,
+                self.a_0, self.Z, self._share, self._null,
+            )  # fmt: skip
         return self._maps
 
     @property
@@ -116,11 +117,22 @@ def minimiser(H: Array, g: Array) -> Array | None:
 
 @compiled
 def force_maps(
-    M: Array, bias: Array, J: Array, base: int, a_0: Array, Z: Array, share: Array, null: Array
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    planned: Array,
+    a_0: Array,
+    Z: Array,
+    share: Array,
+    null: Array,
 ) -> tuple[Array, Array, Array, Array]:
-    """f_0, F, tau_0 and T of a = a_0 + Z y, from the even ``share`` and the ``null`` forces."""
+    """f_0, F, tau_0 and T of a = a_0 + Z y, from the even ``share`` and the ``null`` forces.
+
+    The share is of what ``planned`` forces do not bear.
+    """
     moved, inertia_0 = M.dot(Z), M.dot(a_0) + bias
-    f_0 = share.dot(inertia_0[:base])
+    f_0 = planned + share.dot(inertia_0[:base] - planned.dot(J)[:base])
     F = bearing_forces(moved[:base], share, null)
     J_q_T = np.ascontiguousarray(J[:, base:].T)
     T = -J_q_T.dot(F)
@@ -140,17 +152,18 @@ def bearing_forces(moved: Array, share: Array, null: Array) -> Array:
 
 @compiled
 def borne_forces(
-    M: Array, bias: Array, J: Array, base: int, force_weight: Array, a: Array
+    M: Array, bias: Array, J: Array, base: int, force_weight: Array, planned: Array, a: Array
 ) -> tuple[Array, Array, bool]:
     """Torques, and forces in the even share, at accelerations ``a``; whether contacts bear that.
 
-    The share has f = W^-1 J_b m, W the metric, with the m that gives J_b^T f = M_b a + bias_b.
+    The share of what ``planned`` forces p do not bear has f = p + W^-1 J_b m, W the metric, with
+    the m that gives J_b^T f = M_b a + bias_b.
     """
     J_b, inertia = np.ascontiguousarray(J[:, :base]), M.dot(a) + bias
     spread = (J_b.T / force_weight).T
-    U, m, positive = solve_positive(J_b.T.dot(spread), inertia[:base])
+    U, m, positive = solve_positive(J_b.T.dot(spread), inertia[:base] - planned.dot(J_b))
     pivots = np.diag(U)
-    f = spread.dot(m)
+    f = planned + spread.dot(m)
     bears = positive and pivots.min() > WEAKEST_BEARING * pivots.max()
     return inertia[base:] - f.dot(J)[base:], f, bears
 
@@ -181,10 +194,11 @@ def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
     """A solution of J a + drift = 0 and a basis of the null space of J.
 
     The coordinates that move no contact stay as they are, so that only the few others are mixed.
-    Rows of J that follow from others, as those of a closed chain with few joints, are left out.
+    Rows of J that follow from others, as those of a closed chain with few joints, are left out, and
+    so are those that hold a motion of the others by next to nothing.
     """
     n, columns = len(eq.M), eq.moving
-    Q, R, order, rank = pivoted_qr(eq.J[:, columns].T)
+    Q, R, order, rank = pivoted_qr(eq.J[:, columns].T, CLOSED_CHAIN)
     known = -eq.drift[order[:rank]].reshape(-1, 1)
     particular = divide_transposed(np.ascontiguousarray(R[:rank, :rank]), known)
     a_0 = np.zeros(n)
@@ -224,7 +238,7 @@ def force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
     """
     unit = weight**-0.5
     scaled = (J_b.T * unit).T
-    Q, R, order, rank = pivoted_qr(scaled)
+    Q, R, order, rank = pivoted_qr(scaled, RANK_TOLERANCE)
     inverse = np.zeros((rank, scaled.shape[1]))
     R = np.ascontiguousarray(R[:rank, :rank])
     inverse[:, order[:rank]] = divide_transposed(R, np.eye(rank))

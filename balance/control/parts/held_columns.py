@@ -18,7 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.parts.compiled import compiled
-from balance.control.parts.linear_algebra import pivoted_qr, solve_square
+from balance.control.parts.linear_algebra import (
+    CLOSED_CHAIN,
+    RANK_TOLERANCE,
+    pivoted_qr,
+    solve_square,
+)
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -42,12 +47,12 @@ class HeldColumns:
 def held_columns(J: Array, moving: Integers, base: int) -> HeldColumns | None:
     """The choice for a Jacobian (r, n), of which the columns ``moving`` are not zero.
 
-    None if rows follow from others, as those of a closed chain with few joints.
+    None if rows follow from others, or all but so, as those of a closed chain with few joints.
     """
     r, n = J.shape
     weight = np.where(moving < base, LAST_RESORT, 1.0)
-    _, _, order, _ = pivoted_qr(J[:, moving] * weight)
-    if pivoted_qr(np.ascontiguousarray(J[:, moving]))[3] < r:
+    _, _, order, _ = pivoted_qr(J[:, moving] * weight, RANK_TOLERANCE)
+    if pivoted_qr(J[:, moving].T, CLOSED_CHAIN)[3] < r:
         return None
     determined = np.sort(moving[order[:r]])
     tied = np.setdiff1d(moving, determined)

@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 RANK_TOLERANCE = 1e-10  # of a diagonal entry of R, relative to the largest
+# The same for contacts at rest.  Hips that turn about one axis while feet and thighs are held do so
+# only as long as both axes are in line; off by what is measured, a rule to the letter blocks them.
+CLOSED_CHAIN = 1e-3
 
 
 def solve_square(A: Array, B: Array) -> tuple[Array, bool]:
@@ -48,8 +51,11 @@ def divide_transposed(U: Array, B: Array) -> Array:
     return np.asarray(dtrtrs(U, B, trans=1)[0])
 
 
-def pivoted_qr(matrix: Array) -> tuple[Array, Array, Integers, int]:
-    """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n)."""
+def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:
+    """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n).
+
+    Diagonal entries of R below ``tolerance`` times the first do not count.
+    """
     m, n = matrix.shape
     factors, order, reflectors, _, _ = dgeqp3(matrix)
     size = min(m, n)
@@ -57,7 +63,7 @@ def pivoted_qr(matrix: Array) -> tuple[Array, Array, Integers, int]:
     full[:, :size] = factors[:, :size]
     Q = dorgqr(full, reflectors)[0]
     diagonal = np.abs(factors.diagonal())
-    rank = int((diagonal > RANK_TOLERANCE * diagonal[0]).sum())
+    rank = int((diagonal > tolerance * diagonal[0]).sum())
     return Q, factors, order - 1, rank
 
 
@@ -121,7 +127,7 @@ if COMPILED:
         return X
 
     @compiled
-    def pivoted_qr(matrix: Array) -> tuple[Array, Array, Integers, int]:
+    def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:
         m, n = matrix.shape
         size = min(m, n)
         factors = np.ascontiguousarray(matrix.T).copy()
@@ -141,6 +147,6 @@ if COMPILED:
         )  # fmt: skip
         rank = 0
         for i in range(size):
-            if abs(factors[i, i]) > RANK_TOLERANCE * abs(factors[0, 0]):
+            if abs(factors[i, i]) > tolerance * abs(factors[0, 0]):
                 rank += 1
         return full.T, factors.T, (order - 1).astype(np.intp), rank

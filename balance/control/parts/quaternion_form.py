@@ -15,8 +15,13 @@ BASE = 7
 """Coordinates of the base: x_0 (3) in world axes, and the quaternion (x, y, z, w)."""
 
 
-def quaternion_equations(body: BodyView, columns: HeldColumns | None = None) -> MotionEquations:
-    """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives.
+def quaternion_equations(
+    body: BodyView,
+    plain: MotionEquations | None = None,
+    columns: HeldColumns | None = None,
+) -> MotionEquations:
+    """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives,
+    from ``plain`` ones in Pinocchio's velocities; the body's own if not given.
 
     The chart's constraint q^T S^T S qdd + qdot^T S^T S qdot = 0 is one more row below the contact
     Jacobian, and its multiplier lambda one more entry below the contact wrenches: the program with
@@ -34,7 +39,7 @@ def quaternion_equations(body: BodyView, columns: HeldColumns | None = None) -> 
     Differs: the paper sums (25) and (26) over the bodies; ``dynamics.gauss.gauss_dynamics`` does
     that, the tests compare the two, and a control step has no time for it.
     """
-    plain = body.equations()
+    plain = plain or body.equations()
     M, bias, J, drift, E, e = chart_equations(
         plain.M, plain.bias, plain.J, plain.drift, body.R_WB, body.q, body.v
     )

@@ -8,7 +8,8 @@
 with z the deviation of the contact forces from the even share.  Without violated limits that is a
 linear system.  Otherwise U, its Cholesky factor, is at hand: with y = y_0 + c U^-1 u, y_0 that
 answer, cost and distance are the same, and what is left is the point (u, z, s) next to the origin
-that keeps all limits.  c is the robot's weight in N, so that entries are of the size of one.
+that keeps all limits.  c is a hundredth of the robot's weight: with it a certificate of 1e-8 means
+that forces keep their limits to 1e-8 of the weight or so.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from balance.control.qp import QPStatus, QuadraticProgram, Solver
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
+
+UNIT = 0.01  # of the robot's weight, N
 
 
 def _none() -> Integers:
@@ -80,31 +83,39 @@ class WeightedTasks:
         self, limits: Limits, joint_bounds: JointBounds | None, force_weight: Array, weight: float
     ) -> None:
         """``weight`` is that of the robot, N."""
-        self.limits, self.joint_bounds, self._unit = limits, joint_bounds, weight
+        self.limits, self.joint_bounds, self._unit = limits, joint_bounds, UNIT * weight
         self._wrenches, self._force_weight = len(force_weight), force_weight
         nothing = np.zeros(0)
         self._unbounded = nothing, nothing
         self._ease = nothing
         if joint_bounds is not None:
-            self._ease = joint_bounds.ease * weight / float(np.sqrt(SLACK_WEIGHT))
+            self._ease = joint_bounds.ease * self._unit / float(np.sqrt(SLACK_WEIGHT))
+        self._nothing_planned: dict[int, Array] = {}
         self._force_weights: dict[int, Array] = {}
         self._distances: dict[int, tuple[Array, Array]] = {}
 
     def solve(
-        self, equations: MotionEquations, wanted: Wanted, q: Array, v: Array, solver: Solver
+        self,
+        equations: MotionEquations,
+        wanted: Wanted,
+        q: Array,
+        v: Array,
+        solver: Solver,
+        planned: Array | None = None,
     ) -> Answer | None:
-        """The answer at a state; None if there is none."""
+        """The answer at a state, with ``planned`` forces (r,) as in ``FreeMotion``; or None."""
         eq, columns, force_weight = equations, equations.columns, self._weight_of(equations)
+        planned = self._padded(planned, len(force_weight))
         rows, values = eq.on_coordinates(wanted.rows, wanted.values)
         good = False
         if columns is not None:
             good, a, Z, U, torques, forces = settle(
                 eq.M, eq.bias, eq.J, eq.drift, eq.base,
-                columns.determined, columns.tied, columns.free, force_weight,
+                columns.determined, columns.tied, columns.free, force_weight, planned,
                 rows, values, wanted.joint_rows, wanted.joint_values,
             )  # fmt: skip
         if not good:
-            free = FreeMotion(eq, force_weight)
+            free = FreeMotion(eq, force_weight, planned=planned)
             Z = free.Z
             a, U, good = least_squares(
                 free.a_0, Z, rows, values, wanted.joint_rows, wanted.joint_values
@@ -125,7 +136,7 @@ class WeightedTasks:
             if answer is not None:
                 return answer
         motion, maps, C, d = limited(
-            eq.M, eq.bias, eq.J, eq.base, force_weight, a, Z, U, self._unit,
+            eq.M, eq.bias, eq.J, eq.base, force_weight, planned, a, Z, U, self._unit,
             limits.cones, limits.lower, limits.torques, least, most, self._ease,
         )  # fmt: skip
         solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
@@ -160,6 +171,16 @@ class WeightedTasks:
         )  # fmt: skip
         return Answer(torques, wrenches, forces[:k], margins=margins) if good else None
 
+    def _padded(self, planned: Array | None, n: int) -> Array:
+        """Planned forces with those of a chart's multipliers, which are zero."""
+        if planned is not None and len(planned) == n:
+            return planned
+        padded = self._nothing_planned.setdefault(n, np.zeros(n))
+        if planned is not None:
+            padded = padded.copy()
+            padded[: len(planned)] = planned
+        return padded
+
     def _weight_of(self, equations: MotionEquations) -> Array:
         """The metric of the forces; a multiplier of a chart follows from the motion whatever."""
         n = len(equations.J)
@@ -187,6 +208,7 @@ def settle(
     tied: Integers,
     free: Array,
     force_weight: Array,
+    planned: Array,
     rows: Array,
     values: Array,
     joint_rows: Array,
@@ -200,7 +222,7 @@ def settle(
     if not good:
         return False, a_0, Z, Z, a_0, drift
     a, U, one = least_squares(a_0, Z, rows, values, joint_rows, joint_values)
-    torques, forces, borne = borne_forces(M, bias, J, base, force_weight, a)
+    torques, forces, borne = borne_forces(M, bias, J, base, force_weight, planned, a)
     return one and borne, a, Z, U, torques, forces
 
 
@@ -211,6 +233,7 @@ def limited(
     J: Array,
     base: int,
     force_weight: Array,
+    planned: Array,
     a: Array,
     Z: Array,
     U: Array,
@@ -228,7 +251,7 @@ def limited(
     """
     motion = unit * divide_right(Z, U)
     share, null, _ = force_split(J[:, :base], force_weight)
-    maps = force_maps(M, bias, J, base, a, motion, share, unit * null)
+    maps = force_maps(M, bias, J, base, planned, a, motion, share, unit * null)
     f_0, F, tau_0, T = maps
     k, hard = cones.shape[1], len(lower) + 2 * len(tau_0)
     C = np.zeros((hard + 2 * len(least) + 1, F.shape[1] + 1))

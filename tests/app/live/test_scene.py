@@ -1,4 +1,4 @@
-"""Scene and status window, without a browser: robot, layers, pushes, history."""
+"""Scene and left panel, without a browser: robot, layers, pushes, history."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from live_samples import short_recording
 
 import balance
 from balance.app.live.layers import LAYERS
+from balance.app.live.left_panel import status_html
 from balance.app.live.replay import Replay
 from balance.app.live.scene import Scene, draw_replay
 from balance.app.live.server import open_server
-from balance.app.live.status_window import status_html
 from balance.app.live.surroundings import DARK
 from balance.experiment import Experiment
 from balance.simulation.pendulum import swings
@@ -43,15 +43,16 @@ def node(scene: Scene, name: str) -> object:
 
 def test_links_are_where_the_configuration_has_them(scene: Scene, shown: balance.Recording) -> None:
     scene.draw(shown, 150)
-    hip = node(scene, f"/robot/{shown.robot.model.names[1]}")
+    hip = node(scene, f"/world/robot/{shown.robot.model.names[1]}")
     np.testing.assert_allclose(hip.position, shown.q[150, :3], atol=2e-4)  # type: ignore[attr-defined]
 
 
 def test_the_push_is_an_arrow_that_ends_at_the_body(scene: Scene, shown: balance.Recording) -> None:
     now = scene.draw(shown, 60)
-    arrow = node(scene, "/overlay/Push/arrow")
+    frame = node(scene, "/world/overlay/Push/arrow 0")
+    arrow = node(scene, "/world/overlay/Push/arrow 0/arrow")
     assert arrow.visible  # type: ignore[attr-defined]
-    begin, end = arrow.points[0]  # type: ignore[attr-defined]
+    begin, end = frame.position + arrow.points[0]  # type: ignore[attr-defined]
     assert (end - begin)[1] > 0.2  # m, along the push
     left = scene.observer.body_point("hip", np.zeros(3)).translation - end
     assert 0.05 < left[1] < 0.2  # the tip is outside of the link
@@ -66,12 +67,14 @@ def test_the_pendulum_swings_in_touches_the_body_at_the_hit_and_leaves(
 ) -> None:
     """Drawn where the pose function has it; a jump to after the hit finds it, too."""
     (expected,) = swings(shown.robot, shown.pushes, shown.time, shown.q)
-    ball, ropes = node(scene, "/overlay/Pendulum/ball"), node(scene, "/overlay/Pendulum/ropes")
+    parts = ("place", "place/ball", "place/ropes")
+    at, ball, ropes = (node(scene, f"/world/overlay/Pendulum/{part}") for part in parts)
     for row in (150, 0, 40, 49, 55, 150):
         now = scene.draw(shown, row)
         place = expected.ball(now.time)
-        np.testing.assert_allclose(ball.position, place, atol=2e-3)  # type: ignore[attr-defined]
-        np.testing.assert_allclose(ropes.points[:, 1], [place] * 2, atol=2e-3)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(at.position, place, atol=2e-3)  # type: ignore[attr-defined]
+        ends = at.position + ropes.points[:, 1]  # type: ignore[attr-defined]
+        np.testing.assert_allclose(ends, [place] * 2, atol=2e-3)
         assert ball.visible and ropes.visible  # type: ignore[attr-defined]
     assert ball.scale == pytest.approx(expected.radius)  # type: ignore[attr-defined]
     assert expected.radius == pytest.approx(0.0534, abs=1e-4)  # m, 5 kg of steel
@@ -81,7 +84,7 @@ def test_the_pendulum_swings_in_touches_the_body_at_the_hit_and_leaves(
 def test_each_layer_can_be_switched_on_and_off(
     scene: Scene, shown: balance.Recording, name: str
 ) -> None:
-    root = node(scene, f"/overlay/{name}")
+    root = node(scene, f"/world/overlay/{name}")
     for on in (True, False):
         scene.show_layer(name, on)
         scene.draw(shown, 150)
