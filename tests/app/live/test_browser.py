@@ -181,9 +181,10 @@ def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     until(lambda: colours(page) > 50)
 
 
-def colours(page: Any) -> int:
+def colours(page: Any, canvas: Any = None) -> int:
     """Number of colours in a screenshot of the canvas, decoded by the browser itself."""
-    encoded = base64.b64encode(page.locator("canvas").first.screenshot()).decode()
+    canvas = page.locator("canvas").first if canvas is None else canvas
+    encoded = base64.b64encode(canvas.screenshot()).decode()
     count = page.evaluate(
         """async encoded => {
           const image = new Image();
@@ -361,17 +362,61 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()
-        film = browser.new_page(viewport=SIZE)
-        film.set_default_timeout(1e3 * PATIENCE_S)
-        film.goto((results / "mine" / "replay.html").as_uri())
-        film.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
-        until(lambda: colours(film) > 50)
-        # viser lets a page that still loads be pale.
-        opacity = "document.querySelector('canvas').style.opacity"
-        until(lambda: film.evaluate(opacity) in ("", "1"))
-        film.close()
+        a_replay_file_plays_by_itself(browser, results / "mine" / "replay.html")
     finally:
         command.stop()
+
+
+def a_replay_file_plays_by_itself(browser: Any, path: Path) -> None:
+    film = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
+    film.set_default_timeout(1e3 * PATIENCE_S)
+    film.goto(path.as_uri())
+    player = film.frame_locator("iframe")
+    player.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
+    until(lambda: colours(film, player.locator("canvas").first) > 50)
+    # viser lets a page that still loads be pale.
+    pale = "canvas => ['', '1'].includes(canvas.style.opacity)"
+    until(lambda: player.locator("canvas").first.evaluate(pale))
+    assert film.get_by_role("status").inner_text().startswith("toro, law momentum: ")
+    assert film.locator("figure svg").count() == 5
+    assert film.locator("figure .push").count() == 5  # one push
+    assert "Support polygon" in film.locator("aside").inner_text()
+    the_cursor_goes_with_the_player(film)
+    layers_stay_with_the_robot_in_the_second_round(film)
+    film.close()
+
+
+def the_cursor_goes_with_the_player(film: Any) -> None:
+    line = film.locator("figure .cursor").first
+    before = line.get_attribute("x1")
+    until(lambda: line.get_attribute("x1") != before)
+
+
+def layers_stay_with_the_robot_in_the_second_round(film: Any) -> None:
+    """After a round of the player each node is where the file puts it, none where it was left."""
+    time_now = "Number(view.document.querySelector('[role=slider]').ariaValueNow)"
+    away = film.evaluate(
+        f"""async () => {{
+          const view = document.querySelector("iframe").contentWindow;
+          const pause = () => new Promise(done => view.requestAnimationFrame(done));
+          let before = {time_now}, rounds = 0;
+          while (rounds < 2 || before < 0.1) {{
+            await pause();
+            const now = {time_now};
+            rounds += now < before;
+            before = now;
+          }}
+          await pause();
+          const {{nodeRefFromName, nodePoseData}} = view.__viserMutable;
+          return Object.entries(nodePoseData)
+            .filter(([name, pose]) => name.startsWith("/world/") && nodeRefFromName[name])
+            .filter(([name, pose]) => pose.poseUpdateState !== "needsUpdate")
+            .map(([name, pose]) => [name, Math.hypot(...nodeRefFromName[name].position.toArray()
+              .map((value, i) => value - pose.position[i]))]);
+        }}"""
+    )
+    assert len(away) > 60
+    assert [name for name, distance in away if distance > 1e-6] == []
 
 
 def _children(pid: int) -> list[int]:
