@@ -93,7 +93,7 @@ def mirrors(runs: Runs) -> Iterator[Started]:
 
 def disturbed(runs: Runs, engine: str) -> Iterator[Started]:
     for keys in DISTURBED:
-        for azimuth in HALF_ROUND_OF_OTHERS:
+        for azimuth in FEW:
             yield Case("toro", "capture", azimuth, engine=engine, **keys), partial(once, 1.0)
 
 
