@@ -97,7 +97,6 @@ def bar_text(impulse: float, limits: Limits) -> str:
     text = f"{100 * impulse / limits.ankle:.0f} % of the ankle limit, {limits.ankle:.1f} N s"
     if limits.recovery is None:
         return text
-    share = f"{100 * impulse / limits.recovery:.0f} %"
-    return (
-        f"{text}; {share} of what any law could recover without a step, {limits.recovery:.1f} N s"
-    )
+    most = limits.recovery
+    share = f"{100 * impulse / most:.0f} % of what any law could recover without a step"
+    return f"{text}; {share}, {most:.1f} N s"
