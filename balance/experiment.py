@@ -195,12 +195,15 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        seen = self.perception.see(q, v, t)
-        if self._sequence is not None:
-            self._sequence.feel(self.perception.wrenches)
+        sequence = self._sequence
+        if sequence is None:
+            seen = self.perception.see(q, v, t)
+        else:
+            seen = self.perception.see(q, v, t, sequence.bearing)
+            sequence.feel(self.perception.wrenches)
         output = self._law.step(*seen, t)
-        if self._sequence is not None and output.bearing is None:  # it has fallen
-            output.bearing, output.phase = self._sequence.bearing, self._sequence.phase
+        if sequence is not None and output.bearing is None:  # it has fallen
+            output.bearing, output.phase = sequence.bearing, sequence.phase
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
@@ -216,6 +219,8 @@ class Experiment:
             if touches := plant.touches:
                 self._touches.add(touches)
         measured /= substeps
+        if self._sequence is not None:
+            measured[:] = self._sequence.attributed(q, measured)
         self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):

@@ -97,7 +97,10 @@ class HierarchicalController(TaskLaw):
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """The solution of all levels at the state of ``here``."""
         free = FreeMotion(
-            self.equations(here), self.force_metric, hold_contacts=self.holds_contacts
+            self.equations(here),
+            self.force_metric,
+            hold_contacts=self.holds_contacts,
+            planned=self.planned,
         )
         levels = self._levels(here, free, desired)
         hierarchy = Hierarchy(levels, free.n_x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.inverse_dynamics import InverseDynamics
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
@@ -63,6 +65,8 @@ class MomentumController(WrenchLaw):
     and d(l - l_d)/dt = R_d tau_P - D (l - l_d).
     """
 
+    can_change_contacts = True
+
     class Config(WrenchLawConfig):
         """Keys of `law: momentum`."""
 
@@ -75,12 +79,15 @@ class MomentumController(WrenchLaw):
         law = section_of(config, self.Config)
         self._inverse_dynamics: InverseDynamics | None = None
         if law.tracking:
-            impedance = law.impedance or robot.impedance
-            self._inverse_dynamics = InverseDynamics(
-                self.support, impedance.frequency_hz, impedance.damping_ratio
-            )
+            self._inverse_dynamics = InverseDynamics(self.support, self.posture)
         self._data = robot.model.createData()
         self._feedback = Feedback(self.K_P, self.K_D, self.K_R, self.D, self.support.weight)
+
+    def lead_limbs(self, limbs: Mapping[str, FrameTaskConfig]) -> None:
+        """Have limbs that move follow tasks; in the tracking form as exactly as contacts hold."""
+        super().lead_limbs(limbs)
+        if self._inverse_dynamics is not None:
+            self._inverse_dynamics.lead_limbs(tuple(self.limbs.values()))
 
     def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
         """(39) less the dampers of (38), without Lambda_h:

@@ -46,6 +46,8 @@ class OttController(WrenchLaw):
     m times its acceleration; (36) is for a fixed one.
     """
 
+    can_change_contacts = True
+
     class Config(WrenchLawConfig):
         """Keys of `law: ott2011`."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self, final
+from dataclasses import replace
+from typing import Annotated, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from balance.config.tasks import (
 )
 from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion, minimiser
+from balance.control.parts.grounding import Grounding
+from balance.control.parts.guidance import Guidance
 from balance.control.parts.joint_bounds import JointRows, with_slack
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
@@ -49,7 +52,8 @@ class WholeBodyController(TaskLaw):
     Without violated limits that minimiser solves a linear system, and no iteration is needed.
     Contacts are surfaces with a wrench in a cone in place of points with friction cones.  The
     paper has no joint limits: without them limbs run into their stops, and knees lock straight,
-    where the soles are used up and the task of the CoM asks for more.
+    where the soles are used up and the task of the CoM asks for more.  Nor has it drives with
+    friction, which lifts a foot that bears little (:mod:`balance.control.parts.grounding`).
     """
 
     class Config(BalancingLawConfig):
@@ -66,6 +70,10 @@ class WholeBodyController(TaskLaw):
         """How hard contacts press, by the surfaces' names."""
         joint_bounds: bool = True
         """Whether joints are kept within their usable ranges and speeds."""
+        contact_damping: Annotated[float, Field(ge=0, le=500)] = 100.0
+        """Rate at which a contact that slips shall come to rest [1/s]; 0 switches it off."""
+        feet_down: bool = True
+        """Whether feet that bear little are kept on the ground, at half the rate above."""
 
         @model_validator(mode="after")
         def _known_tasks(self) -> Self:
@@ -85,6 +93,7 @@ class WholeBodyController(TaskLaw):
             law, robot, motion, law.frames, law.contact_damping, bounds_joints=law.joint_bounds
         )
         self.form = law.form
+        self.grounding = Grounding(self.body) if law.feet_down else None
         self._wanted_forces = WantedForces(law.wanted_forces, robot)
         self._wanted_weight = law.qp.linear_weight * law.tasks.get(WANTED_FORCES, 0.0)
         # Small even against a task's smallest weight: no motion is given up for an even share.
@@ -94,12 +103,25 @@ class WholeBodyController(TaskLaw):
 
     def formulation(self, here: BodyView) -> tuple[MotionEquations, Array]:
         """The equations of motion in the chosen form, and the weights of its forces."""
+        equations = self.equations(here)
         if self.form == "plain":
-            return self.equations(here), self._force_weight
-        equations = quaternion_equations(here)
+            return equations, self._force_weight
+        equations = quaternion_equations(here, equations)
         # A multiplier of the chart follows from the motion: its weight does not matter.
         multipliers = np.ones(len(equations.J) - len(self._force_weight))
         return equations, np.concatenate([self._force_weight, multipliers])
+
+    def guide(self, guidance: Guidance) -> None:
+        """As other laws; what a foot is set down on may be higher or lower than it was planned."""
+        super().guide(guidance)
+        self.grounding = None
+
+    def equations(self, here: BodyView) -> MotionEquations:
+        """The equations of motion, with feet that bear little kept on the ground."""
+        plain, feet = here.equations(), self.grounding
+        if feet is None:
+            return plain
+        return replace(plain, drift=feet.drift(here, feet.capture_point(here)))
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
@@ -139,7 +161,10 @@ class WholeBodyController(TaskLaw):
         motion y alone.
         """
         equations, force_weight = self.formulation(here)
-        free = FreeMotion(equations, force_weight)
+        planned = self.planned
+        if planned is not None and len(planned) < len(force_weight):
+            planned = np.append(planned, np.zeros(len(force_weight) - len(planned)))
+        free = FreeMotion(equations, force_weight, planned=planned)
         rows, values = self.tasks.evaluate(here, desired)
         B, c = free.on_accelerations(equations, rows, values)
         H_y, g_y = B.T.dot(B), c.dot(B)

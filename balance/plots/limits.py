@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.projections.polar import PolarAxes
 
 from balance.plots.envelope import ANKLE_LINE, AROUND_DEG, round_axes
-from balance.plots.style import NARROW, RUN_COLOURS, new_figure, styled
+from balance.plots.style import NARROW, RUN_COLOURS, WIDE, new_figure, styled
 
 if TYPE_CHECKING:
     from balance.analysis.limits.table import LimitTable
@@ -53,3 +54,46 @@ def _curve(axes: PolarAxes, azimuths: list[float], values: list[float], **look: 
     if len(angle) > 2 and np.diff(np.append(angle, angle[0] + 360.0)).max() < 180.0:
         angle, value = np.append(angle, angle[0] + 360.0), np.append(value, value[0])
     axes.plot(np.radians(angle), value, **look)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A robot's limit without a step and what laws recovered, by azimuth in degrees, N s."""
+
+    robot: str
+    limit_Ns: Mapping[float, float]
+    laws: Mapping[str, Mapping[float, float]]
+
+
+def measured_figure(panels: Sequence[tuple[Measured, Callable[[float], float]]]) -> Figure:
+    """What laws recovered beside the limit and the ankle limit, a panel for each robot.
+
+    Each comes with ``ankle_Ns(azimuth_deg)``, its ankle limit to any side.
+    """
+    with styled():
+        columns = min(3, len(panels))
+        rows = -(-len(panels) // columns)
+        figure = new_figure(WIDE, 2.6 * rows + 0.5)
+        names = list(dict.fromkeys(name for one, _ in panels for name in one.laws))
+        for number, (one, ankle_Ns) in enumerate(panels):
+            axes = figure.add_subplot(rows, columns, number + 1, projection="polar")
+            assert isinstance(axes, PolarAxes)
+            round_axes(axes)
+            once = "" if number == 0 else "_"  # a name that begins so is not in the legend
+            ankle = [ankle_Ns(azimuth) for azimuth in AROUND_DEG]
+            axes.plot(np.radians(AROUND_DEG), ankle, label=f"{once}ankle limit", **ANKLE_LINE)
+            look = {"color": RUN_COLOURS[0], "lw": 1.6, "label": f"{once}limit without a step"}
+            _measured_curve(axes, one.limit_Ns, **look)
+            for name, colour in zip(names, RUN_COLOURS[1:], strict=False):
+                if one.laws.get(name):
+                    look = {"color": colour, "lw": 1.0, "marker": ".", "ms": 4}
+                    _measured_curve(axes, one.laws[name], label=f"{once}{name}", **look)
+            axes.set_rmin(0.0)
+            axes.set_title(one.robot)
+        figure.suptitle("Largest push recovered [N s]", x=0.01, ha="left")
+        figure.legend(loc="outside lower left", ncols=3)
+    return figure
+
+
+def _measured_curve(axes: PolarAxes, values: Mapping[float, float], **look: Any) -> None:
+    _curve(axes, list(values), list(values.values()), **look)

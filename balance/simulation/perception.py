@@ -59,20 +59,27 @@ class Perception:
         """Wrenches of the contacts (k, 6) as they were last measured, noisy and old if it is so."""
         return self._plant.contact_wrenches if self._reading is None else self._reading.wrenches
 
-    def see(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-        """Configuration and velocity as the law sees them at time ``t`` in s."""
+    def see(
+        self, q: Array, v: Array, t: float, bearing: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Configuration and velocity as the law sees them at time ``t`` in s.
+
+        Contacts with ``bearing`` (k,) zero are meant to be off the ground.
+        """
         if self._sensors is not None:
-            q, v = self._measured(self._sensors, q, v)
+            q, v = self._measured(self._sensors, q, v, bearing)
         if self._blind and any(begin - 1e-9 <= t < end - 1e-9 for begin, end in self._blind):
             return np.full_like(q, np.nan), np.full_like(v, np.nan)
         return q, v
 
-    def _measured(self, sensors: Sensors, q: Array, v: Array) -> tuple[Array, Array]:
+    def _measured(
+        self, sensors: Sensors, q: Array, v: Array, bearing: Array | None
+    ) -> tuple[Array, Array]:
         reading = self._reading = sensors.read(q, v)
         pose, velocity = reading.base_pose, reading.base_velocity
         if self.estimator is not None:
             pose, velocity = self.estimator.update(
-                reading.joints, reading.gyro, reading.accel, reading.wrenches
+                reading.joints, reading.gyro, reading.accel, reading.wrenches, bearing
             )
             self._states.append(np.concatenate([pose, velocity, q[:7], v[:6]]))
             self._spreads.append(self.estimator.spread())

@@ -38,8 +38,9 @@ class Obstacle:
 
     ``pose`` has its origin on the top and z out of it.  ``half_size`` are the half sides of a plate
     along x and y, m; None for a floor without end; ``depth`` is how thick a plate is, m.
-    ``surfaces`` are contact surfaces that lie on a plate: the bodies that have them are left to
-    those surfaces.  With ``moves`` it goes along with ground that moves.
+    ``surfaces`` are contact surfaces that lie on a plate, or hands and knees that a sequence of
+    stances puts on the floor: the bodies that have them are left to those surfaces.  With ``moves``
+    it goes along with ground that moves.
     """
 
     name: str
@@ -65,7 +66,8 @@ def obstacles(robot: Robot, ground: GroundMotion | None = None) -> tuple[Obstacl
     there are a level floor and these.
     """
     if robot.objects:
-        return (Obstacle(FLOOR, pin.SE3.Identity()), *_objects(robot))
+        level = pin.SE3.Identity()
+        return (Obstacle(FLOOR, level, surfaces=_closer(robot, level)), *_objects(robot))
     data = robot.model.createData()
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     standing = feet(robot)
@@ -76,11 +78,21 @@ def obstacles(robot: Robot, ground: GroundMotion | None = None) -> tuple[Obstacl
     else:
         low = min(float(foot.pose(data).act(c)[2]) for foot in standing for c in foot.corners)
         floor = pin.SE3(np.eye(3), np.array([0.0, 0.0, low]))
-    found = [Obstacle(FLOOR, floor, moves=any(foot.name in carried for foot in standing))]
+    moves = any(foot.name in carried for foot in standing)
+    found = [Obstacle(FLOOR, floor, surfaces=_closer(robot, floor), moves=moves)]
     for surface in robot.soles:
         if not surface.plane.isApprox(floor, SAME_PLANE):
             found.append(_plate(surface, data, surface.name in carried))
     return tuple(found)
+
+
+def _closer(robot: Robot, floor: pin.SE3) -> tuple[str, ...]:
+    """Surfaces of a sequence that lie on the floor and nearer to their bodies than feet do."""
+    return tuple(
+        surface.name
+        for surface in robot.soles
+        if robot.in_turns and not surface.is_foot and surface.plane.isApprox(floor, SAME_PLANE)
+    )
 
 
 def _objects(robot: Robot) -> Iterator[Obstacle]:
@@ -117,7 +129,9 @@ def proximity(
         for obstacle in around
         if obstacle.half_size is not None
     ]
-    return Proximity(robot, around[0].pose, plates, bodies, wider)
+    floor = around[0]
+    spared = [carriers[name] for name in floor.surfaces]
+    return Proximity(robot, floor.pose, plates, bodies, wider, spared)
 
 
 def check_start(robot: Robot, around: Sequence[Obstacle], collisions: Collisions) -> None:

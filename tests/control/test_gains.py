@@ -9,8 +9,8 @@ import pytest
 from balance.config import LAWS, GainsConfig, load_config, parse_config
 from balance.config.laws import DEFAULT_GAINS
 from balance.control.parts.gains import gain_matrices
+from balance.control.parts.posture_impedance import PostureImpedance
 from balance.control.parts.support import supporting_joints
-from balance.control.parts.wrench_law import PostureImpedance
 from balance.robots import Robot
 
 TABLE_1 = {

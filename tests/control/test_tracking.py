@@ -22,6 +22,7 @@ from scipy.linalg import expm
 from balance.control import make_controller
 from balance.control.momentum import MomentumController
 from balance.control.parts.inverse_dynamics import WEAK, InverseDynamics, fading_least_squares
+from balance.control.parts.posture_impedance import PostureImpedance
 from balance.control.parts.setpoints import desired_angular_momentum_rate
 from balance.control.parts.support import Support, supporting_joints
 from balance.dynamics.checks import symmetrise
@@ -52,7 +53,7 @@ def accelerated(robot: Robot, q: Array, v: Array, wrenches: Array) -> tuple[Arra
     """Acceleration (nv,) and torques (nj,) that the inverse dynamics finds for wrenches (k, 6)."""
     support = Support(robot)
     here = support.at(q, v)
-    dynamics = InverseDynamics(support, FREQUENCY_HZ, DAMPING_RATIO)
+    dynamics = InverseDynamics(support, PostureImpedance(robot, FREQUENCY_HZ, DAMPING_RATIO))
     stacked = wrenches.ravel()
     return dynamics.acceleration(here, stacked), dynamics.torques(here, stacked)
 

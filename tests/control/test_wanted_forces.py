@@ -25,6 +25,7 @@ PHYSICS = ["dynamics", "contacts", "cones", "torque_limits"]
 LAWS: dict[str, dict[str, Any]] = {
     "whole_body_qp": {
         "tasks": {"com": 1.0, "base": 1.0, "posture": 0.1, "wanted_forces": 1.0},
+        "feet_down": False,  # a foot off its plane by what states are moved here is at rest
     },
     "hierarchical": {
         "priorities": [PHYSICS, ["wanted_forces"], ["com"], ["base"], ["posture"]],

@@ -25,6 +25,9 @@ from balance.control.parts.whole_body import MotionEquations
 Array = NDArray[np.float64]
 
 _RANK_TOLERANCE = 1e-10  # of a diagonal entry of R, relative to the largest
+# The same for contacts at rest.  Hips that turn about one axis while feet and thighs are held do so
+# only as long as both axes are in line; off by what is measured, a rule to the letter blocks them.
+_CLOSED_CHAIN = 1e-3
 
 
 class FreeMotion:
@@ -37,8 +40,14 @@ class FreeMotion:
     """
 
     def __init__(
-        self, equations: MotionEquations, force_weight: Array, *, hold_contacts: bool = True
+        self,
+        equations: MotionEquations,
+        force_weight: Array,
+        *,
+        hold_contacts: bool = True,
+        planned: Array | None = None,
     ) -> None:
+        """With ``planned`` forces (r,) the even share is of what these do not bear."""
         eq, base = equations, equations.base
         share, null, complete = _force_split(eq.J[:, :base], force_weight)
         if not complete:
@@ -52,6 +61,8 @@ class FreeMotion:
         moved = eq.M.dot(self.Z)
         inertia_0 = eq.M.dot(self.a_0) + eq.bias
         self.f_0 = share.dot(inertia_0[:base])
+        if planned is not None:
+            self.f_0 += planned - share.dot(planned.dot(eq.J[:, :base]))
         self.F = np.concatenate([share.dot(moved[:base]), null], axis=1)
         J_q_T = eq.J[:, base:].T
         self.tau_0 = inertia_0[base:] - J_q_T.dot(self.f_0)
@@ -87,10 +98,11 @@ def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
     """A solution of J a + drift = 0 and a basis of the null space of J.
 
     The coordinates that move no contact stay as they are, so that only the few others are mixed.
-    Rows of J that follow from others, as those of a closed chain with few joints, are left out.
+    Rows of J that follow from others, as those of a closed chain with few joints, are left out, and
+    so are those that hold a motion of the others by next to nothing.
     """
     n, columns = len(eq.M), eq.moving
-    Q, R, order, rank = _pivoted_qr(eq.J[:, columns].T)
+    Q, R, order, rank = _pivoted_qr(eq.J[:, columns].T, _CLOSED_CHAIN)
     particular = dtrtrs(R[:rank, :rank], -eq.drift[order[:rank]], trans=1)[0]
     a_0 = np.zeros(n)
     a_0[columns] = Q[:, :rank].dot(particular)
@@ -135,7 +147,9 @@ def _force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
     return Q[:, :rank].dot(inverse), Q[:, rank:], rank == scaled.shape[1]
 
 
-def _pivoted_qr(matrix: Array) -> tuple[Array, Array, NDArray[np.intp], int]:
+def _pivoted_qr(
+    matrix: Array, tolerance: float = _RANK_TOLERANCE
+) -> tuple[Array, Array, NDArray[np.intp], int]:
     """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n)."""
     m, n = matrix.shape
     factors, order, reflectors, _, _ = dgeqp3(matrix)
@@ -144,5 +158,5 @@ def _pivoted_qr(matrix: Array) -> tuple[Array, Array, NDArray[np.intp], int]:
     full[:, :size] = factors[:, :size]
     Q = dorgqr(full, reflectors)[0]
     diagonal = np.abs(factors.diagonal())
-    rank = int((diagonal > _RANK_TOLERANCE * diagonal[0]).sum())
+    rank = int((diagonal > tolerance * diagonal[0]).sum())
     return Q, factors, order - 1, rank

@@ -25,7 +25,7 @@ class Guidance:
 
     ``joints``, ``rates`` and ``accelerations`` (nj,) are those of the posture; ``limbs``
     says by their task's name where the frames of moving limbs shall be; ``least`` and ``most`` (k,)
-    bound the normal forces, N.
+    bound the normal forces, N; ``wrenches`` (k, 6) are those of the static postures.
     """
 
     desired: Desired
@@ -35,6 +35,7 @@ class Guidance:
     limbs: Mapping[str, FrameTarget]
     least: Array
     most: Array
+    wrenches: Array
 
     def at(self, time: float) -> Desired:
         """The setpoint, as that of a path: it is for this step alone."""

@@ -16,10 +16,14 @@ follow their posture.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.parts.posture_impedance import PostureImpedance
 from balance.control.parts.support import Support, SupportView, supporting_joints
 from balance.robots.contact_rows import held_part
 
@@ -29,26 +33,41 @@ WEAK = 0.01
 """Share of the largest singular value of J_iq_bar below which a direction fades out."""
 
 
+class LedFrame(Protocol):
+    """A frame that joints before it accelerate, as :class:`.limb_task.LimbTask`."""
+
+    frame: int
+
+    def wanted(self, here: SupportView) -> tuple[Array, Array]:
+        """Rows (n, nv) and values (n,) of conditions on dv/dt."""
+        ...
+
+
 class InverseDynamics:
     """Accelerations and torques that produce given contact wrenches while the contacts hold.
 
-    A joint that bears no contact accelerates by ddq = omega^2 (s_nominal - s) - 2 zeta omega ds/dt;
-    the others do so as far as the contacts leave them free.
+    A joint that bears no contact accelerates as the ``posture`` asks, by
+    ddq = omega^2 (s_nominal - s) - 2 zeta omega ds/dt; the others do so as far as the contacts, and
+    frames that lead a limb, leave them free.
     """
 
-    def __init__(self, support: Support, frequency_hz: float, damping_ratio: float) -> None:
+    def __init__(self, support: Support, posture: PostureImpedance) -> None:
         robot, self._model, self._weight = support.robot, support.model, support.weight
         self._data = self._model.createData()
+        self._robot, self._posture = robot, posture
+        self.limbs: tuple[LedFrame, ...] = ()
         self._bearing = supporting_joints(robot)
-        omega = 2.0 * np.pi * frequency_hz
-        self._stiffness, self._damping = omega**2, 2.0 * damping_ratio * omega
-        self._nominal = robot.q_nominal[7:].copy()
         frames = [self._model.frames[surface.frame_id] for surface in robot.soles]
         self._contacts = [
             (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
         self._still = np.zeros(self._model.nv)
+
+    def lead_limbs(self, limbs: Sequence[LedFrame]) -> None:
+        """Have joints that bear no contact accelerate frames as their tasks ask."""
+        self.limbs = tuple(limbs)
+        self._bearing = supporting_joints(self._robot, [limb.frame for limb in limbs])
 
     def torques(self, here: SupportView, wrenches: Array) -> Array:
         """Joint torques (nj,), N m, under which the contacts bear ``wrenches`` (r,).
@@ -72,31 +91,35 @@ class InverseDynamics:
         rate -= pin.computeCentroidalMomentumTimeVariation(
             self._model, self._data, q, v, self._still
         ).vector
-        J, drift = self._contact_rows(here)
+        J, wanted = self._rows(here)
 
         # dv_b/dt = A_b^-1 (dh/dt - dA/dt v - A_q ddq), the base rows of (14).
         solved = np.linalg.solve(here.A[:, :6], np.column_stack([rate, here.A_q]))
         by_momentum, by_joints = solved[:, 0], -solved[:, 1:]
         J_q_bar = J[:, 6:] + J[:, :6].dot(by_joints)
 
-        joints = self._stiffness * (self._nominal - q[7:]) - self._damping * v[6:]
-        missing = -drift - J[:, :6].dot(by_momentum) - J_q_bar.dot(joints)
+        joints = self._posture.acceleration(q[7:], v[6:])
+        missing = wanted - J[:, :6].dot(by_momentum) - J_q_bar.dot(joints)
         joints[bearing] += fading_least_squares(J_q_bar[:, bearing], missing)
         return np.concatenate([by_momentum + by_joints.dot(joints), joints])
 
-    def _contact_rows(self, here: SupportView) -> tuple[Array, Array]:
-        """Jacobian (r, nv) of what the contacts hold in their own axes, and dJ/dt v (r,).
+    def _rows(self, here: SupportView) -> tuple[Array, Array]:
+        """Jacobian of what contacts hold, in their own axes, and limbs follow; its wanted rates.
 
-        ``_data`` must hold the links' accelerations at dv/dt = 0, which are the drift.
+        That of contacts is -dJ/dt v: ``_data`` must hold the links' accelerations at dv/dt = 0.
         """
-        rows, drifts, data = [], [], here.data
+        rows, wanted, data = [], [], here.data
         for surface, joint, X in self._contacts:
             J = pin.getFrameJacobian(self._model, data, joint, X, pin.LOCAL)
             drift = X.actInv(self._data.a[joint]).vector
             R_WS = data.oMi[joint].rotation @ X.rotation
             rows.append(held_part(surface, R_WS, J))
-            drifts.append(held_part(surface, R_WS, drift))
-        return np.concatenate(rows), np.concatenate(drifts)
+            wanted.append(-held_part(surface, R_WS, drift))
+        for limb in self.limbs:
+            J, target = limb.wanted(here)
+            rows.append(J)
+            wanted.append(target)
+        return np.concatenate(rows), np.concatenate(wanted)
 
 
 def fading_least_squares(matrix: Array, right: Array) -> Array:

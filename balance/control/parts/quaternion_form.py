@@ -11,8 +11,9 @@ BASE = 7
 """Coordinates of the base: x_0 (3) in world axes, and the quaternion (x, y, z, w)."""
 
 
-def quaternion_equations(body: BodyView) -> MotionEquations:
-    """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives.
+def quaternion_equations(body: BodyView, plain: MotionEquations | None = None) -> MotionEquations:
+    """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives,
+    from ``plain`` ones in Pinocchio's velocities; the body's own if not given.
 
     The chart's constraint q^T S^T S qdd + qdot^T S^T S qdot = 0 is one more row below the contact
     Jacobian, and its multiplier lambda one more entry below the contact wrenches: the program with
@@ -30,7 +31,8 @@ def quaternion_equations(body: BodyView) -> MotionEquations:
     Differs: the paper sums (25) and (26) over the bodies; ``dynamics.gauss.gauss_dynamics`` does
     that, the tests compare the two, and a control step has no time for it.
     """
-    plain, nv = body.equations(), body.model.nv
+    nv = body.model.nv
+    plain = plain or body.equations()
     u, v_B, omega_B = body.q[3:7], body.v[:3], body.v[3:6]
     n = BASE + nv - 6
     E, e = np.zeros((nv, n)), np.zeros(nv)

@@ -83,6 +83,8 @@ class TaskLaw(BalancingLaw):
         self.limits = Limits(robot, self.distribution, weight)
         self._negligible = 1e-4 * weight  # as in the laws that share out a wrench
         omega = float(np.sqrt(weight / self.body.mass / robot.com()[2]))
+        self.planned: Array | None = None
+        """Contact forces (r,) of a static posture, of which those of a motion are near."""
         self.joint_bounds = JointBounds(robot, omega) if bounds_joints else None
         self.path: Path = setpoint_path(law.setpoints, robot)
         impedance = law.impedance or robot.impedance
@@ -131,11 +133,12 @@ class TaskLaw(BalancingLaw):
         return self.limits.names + (self.joint_bounds.names if self.joint_bounds else ())
 
     def guide(self, guidance: Guidance) -> None:
-        """Take setpoint, posture, limbs and bounds of the contacts from a sequence of stances."""
+        """Take setpoint, posture, limbs and loads of the contacts from a sequence of stances."""
         self.path = guidance
         self.tasks.lead(guidance)
         self.distribution.bound(guidance.least, guidance.most)
         self.fallback.bound(guidance.least, guidance.most)
+        self.planned = self.body.rows.stacked(guidance.wrenches)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.contact_damping import ContactDamping
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.gains import gain_matrices
+from balance.control.parts.guidance import Guidance
+from balance.control.parts.limb_task import LimbTask
 from balance.control.parts.output import ControlOutput, ControlStatus
+from balance.control.parts.posture_impedance import PostureImpedance
 from balance.control.parts.safety_frame import BalancingLaw
-from balance.control.parts.setpoints import Desired, setpoint_path
-from balance.control.parts.support import Support, SupportView, supporting_joints
+from balance.control.parts.setpoints import Desired, Path, setpoint_path
+from balance.control.parts.support import Support, SupportView
 from balance.control.qp import QPStatus
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
-
-
-class PostureImpedance:
-    """Torque -K (s - s_nominal) - B ds/dt on the joints that bear no contact: arms, waist, neck.
-
-    K = omega^2 M_jj and B = 2 zeta omega M_jj, with M_jj the joint's own inertia in the nominal
-    posture: one frequency and damping ratio suit a waist and a wrist alike, whereas one stiffness
-    would make the lightest joint unstable at a finite control rate.
-    """
-
-    def __init__(self, robot: Robot, frequency_hz: float, damping_ratio: float) -> None:
-        model = robot.model
-        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:].copy()
-        inertia[supporting_joints(robot)] = 0.0
-        omega = 2.0 * np.pi * frequency_hz
-        self.stiffness = omega**2 * inertia
-        self.damping = 2.0 * damping_ratio * omega * inertia
-        self.nominal = robot.q_nominal[7:].copy()
-
-    def torque(self, joints: Array, rates: Array) -> Array:
-        """Torques (nj,) in N m at joint positions and rates."""
-        torques = self.nominal - joints
-        torques *= self.stiffness
-        torques -= self.damping * rates
-        return torques
 
 
 class WrenchLaw(BalancingLaw):
@@ -60,9 +39,11 @@ class WrenchLaw(BalancingLaw):
         self.robot, self.support = robot, Support(robot)
         self.K_P, self.K_D, self.K_R, self.D = gain_matrices(law.gains, robot)
         impedance = law.impedance or robot.impedance
-        self.posture = PostureImpedance(robot, impedance.frequency_hz, impedance.damping_ratio)
+        self._pace = impedance.frequency_hz, impedance.damping_ratio
+        self.posture = PostureImpedance(robot, *self._pace)
         self.contact_damping = ContactDamping(self.support, law.contact_damping, law.contact_return)
-        self.path = setpoint_path(law.setpoints, robot)
+        self.path: Path = setpoint_path(law.setpoints, robot)
+        self.limbs: dict[str, LimbTask] = {}
         self._limits = robot.effort_limits
         # The regularisation of the QP alone leaves some 1e-5 of the weight unmet.
         self._negligible = 1e-4 * float(np.linalg.norm(self.support.weight))
@@ -71,6 +52,21 @@ class WrenchLaw(BalancingLaw):
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the rows of the wrench cones."""
         return self.distribution.names
+
+    def lead_limbs(self, limbs: Mapping[str, FrameTaskConfig]) -> None:
+        """Have the joints of limbs that move follow tasks in place of the posture."""
+        self.limbs = {name: LimbTask(self.robot, task, *self._pace) for name, task in limbs.items()}
+        for limb in self.limbs.values():
+            self.posture.leave(limb.joints)
+
+    def guide(self, guidance: Guidance) -> None:
+        """Take setpoint, posture, limbs and bounds of the contacts from a sequence of stances."""
+        self.path = guidance
+        self.posture.lead(guidance.joints, guidance.rates, guidance.accelerations)
+        for name, target in guidance.limbs.items():
+            self.limbs[name].lead(target)
+        self.distribution.bound(guidance.least, guidance.most)
+        self.fallback.bound(guidance.least, guidance.most)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
         """Torques for a finite configuration ``q``, velocity ``v`` and time ``t`` in s."""
@@ -106,11 +102,15 @@ class WrenchLaw(BalancingLaw):
     def torques(self, here: SupportView, wrenches: Array, total: Array) -> Array:
         """All joint torques (nj,), of contact wrenches (r,) with the sum ``total`` at the CoM:
 
-            tau = A_q^T a - sum_i J_iq^T w_i + posture,
+            tau = A_q^T a - sum_i J_iq^T w_i + posture + limbs,
 
         a the :meth:`rigid_acceleration`, and w_i less the dampers of contacts that bear little.
         """
         torques = self.posture.torque(here.q[7:], here.v[6:])
+        if self.limbs:
+            posture = self.posture.acceleration(here.q[7:], here.v[6:])
+            for limb in self.limbs.values():
+                torques[limb.joints] += limb.torques(here, posture)
         torques += self.rigid_acceleration(here, total).dot(here.A_q)
         torques -= here.joint_torques(self.contact_damping.driven(here, wrenches))
         return torques

@@ -53,13 +53,21 @@ class Way(Protocol):
 class OverWay:
     """Out of the plane that it leaves, as high as goal and clearance ask for, across, and down.
 
-    Three smooth moves that overlap.  z of a surface is out of its plane.  In the air, where it does
-    not ``land``, it goes straight.
+    Three smooth moves that overlap.  z of a surface is out of its plane, save where it touches with
+    an edge.  In the air, where it does not ``land``, it goes straight.
     """
 
-    def __init__(self, start: pin.SE3, goal: pin.SE3, clearance: float, lands: bool) -> None:
+    def __init__(
+        self,
+        start: pin.SE3,
+        goal: pin.SE3,
+        clearance: float,
+        lands: bool,
+        normals: tuple[Array, Array] | None = None,
+    ) -> None:
+        """``normals`` (3,) are those of the planes of start and goal, if they are not z there."""
         way = goal.translation - start.translation
-        out, onto = start.rotation[:, 2], goal.rotation[:, 2]
+        out, onto = normals or (start.rotation[:, 2], goal.rotation[:, 2])
         rise = fall = 0.0
         self._when = (WHOLE, WHOLE, WHOLE)
         if lands:

@@ -1,14 +1,17 @@
-"""What each contact may bear: taken off before it opens, put on after it closes."""
+"""What each contact may bear, taken off before it opens and put on after it closes, and shall."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.parts.setpoints import minimum_jerk
+
 Array = NDArray[np.float64]
 
 RAMP_S = 0.4  # for the whole load of a contact
 EMPTY_N = 1e-3  # bound of a contact whose load is off
+LEAST_OF_MOST = 0.9  # the lower bound as a share of the upper one, at most
 
 
 class LoadBounds:
@@ -62,4 +65,27 @@ class LoadBounds:
         """Least and largest normal forces (k,), N."""
         share = self._share(time)
         most = np.where(share >= 1.0, self._full, np.maximum(self._weight * share, EMPTY_N))
-        return np.minimum(self._least * share, 0.5 * most), most
+        # A contact that bears the least when its load is taken off goes on from there.
+        whole = np.maximum(np.maximum(self._from, self._to), 1e-12)
+        return np.minimum(self._least * share / whole, LEAST_OF_MOST * most), most
+
+
+class PlannedWrenches:
+    """Wrenches (k, 6) of the contacts on the way from one static posture to the next.
+
+    They go along with the CoM: where the static ones of both ends bear it, so does their mean.
+    """
+
+    def __init__(self, first: Array) -> None:
+        self._from, self._to = first, first
+        self._begin, self._duration = 0.0, 1.0
+
+    def go(self, time: float, goal: Array, duration: float) -> None:
+        """Set out for ``goal`` (k, 6) from where they are, for ``duration`` s."""
+        self._from, self._to = self.at(time), goal
+        self._begin, self._duration = time, duration
+
+    def at(self, time: float) -> Array:
+        """Those at ``time`` in s."""
+        share = minimum_jerk(min(max((time - self._begin) / self._duration, 0.0), 1.0))[0]
+        return np.asarray(self._from + share * (self._to - self._from))

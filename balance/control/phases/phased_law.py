@@ -20,12 +20,13 @@ from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
 from balance.control.phases.course import Course, SetpointTrack, StaticPosture
 from balance.control.phases.limb_path import LimbPath, OverWay, PostureWay, Way
-from balance.control.phases.loads import LoadBounds
+from balance.control.phases.loads import LoadBounds, PlannedWrenches
 from balance.control.phases.progress import Measured
 from balance.control.phases.stages import UNBOUNDED_WEIGHTS, MakeLaw, Stage, make_stages
 from balance.dynamics.checks import is_within
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
+from balance.robots.same_body import carries_foot
 from balance.robots.sequence import LimbMove, PlannedPhase
 
 Array = NDArray[np.float64]
@@ -50,14 +51,17 @@ class PhasedLaw:
     ) -> None:
         law = section_of(config, BalancingLawConfig)
         self.phases, self._robot, self._limits = phases, robot, robot.effort_limits
-        self._stages = make_stages(config, phases, make)
-        rows = [len(stage.law.constraint_names) for stage in self._stages]
+        self.stages = make_stages(config, phases, make)
+        """All stages, in order, each with its law."""
+        self.guidance: Guidance | None = None
+        """What the last step asked of its law."""
+        rows = [len(stage.law.constraint_names) for stage in self.stages]
         self._first_row = np.cumsum([0, *rows])
         self._surfaces = {surface.name: surface for surface in robot.surfaces}
         self._number = {surface.name: index for index, surface in enumerate(robot.soles)}
         self._places = [
             np.array([self._number[surface.name] for surface in stage.robot.soles])
-            for stage in self._stages
+            for stage in self.stages
         ]
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         full = law.contacts.max_normal_force_N or UNBOUNDED_WEIGHTS * weight
@@ -66,6 +70,8 @@ class PhasedLaw:
         self._measured = Measured(robot, weight)
         self._postures = [StaticPosture.of(p.robot, p.robot.q_nominal) for p in phases]
         self.course = Course(self._postures[0])
+        self._static = [self._wrenches_of(phase) for phase in phases]
+        self._planned = PlannedWrenches(self._static[0])
         self._limbs: dict[str, LimbPath] = {}
         self._index = -1
         self._phase_began = 0.0
@@ -73,6 +79,7 @@ class PhasedLaw:
         self._felt: Array | None = None
         self._wrenches = np.zeros((len(robot.soles), 6))
         self.bearing = np.zeros(len(robot.soles))
+        self.bearing[self._places[0]] = BEARS
         """What each contact is meant to do, (k,)."""
         self._torques: Array | None = None
         self._time = 0.0
@@ -84,7 +91,7 @@ class PhasedLaw:
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the constraints of all stages, one stage after the other."""
-        return tuple(name for stage in self._stages for name in stage.law.constraint_names)
+        return tuple(name for stage in self.stages for name in stage.law.constraint_names)
 
     @property
     def phase(self) -> int:
@@ -94,15 +101,20 @@ class PhasedLaw:
     @property
     def finished(self) -> bool:
         """Whether the last stage has begun."""
-        return self._index == len(self._stages) - 1
+        return self._index == len(self.stages) - 1
+
+    @property
+    def stage(self) -> int:
+        """Number of the stage that is under way."""
+        return max(self._index, 0)
 
     @property
     def _stage(self) -> Stage:
-        return self._stages[max(self._index, 0)]
+        return self.stages[max(self._index, 0)]
 
     @property
     def _following(self) -> Stage | None:
-        return None if self.finished else self._stages[self._index + 1]
+        return None if self.finished else self.stages[self._index + 1]
 
     def feel(self, wrenches: Array) -> None:
         """Take the measured wrenches (k, 6) of all contacts, for the steps from now on."""
@@ -113,12 +125,13 @@ class PhasedLaw:
         seen = is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)
         before = self._index
         if seen and not self.failure:
-            self._measured.see(q, v, self._wrenches if self._felt is None else self._felt)
+            felt = self._wrenches if self._felt is None else self._felt
+            self._measured.see(q, v, felt, self._wanted)
             self._advance(t)
         law = self._stage.law
         if self._index != before and self._torques is not None:
             law.take_over(self._torques, self._wrenches[self._places[self._index]])
-        guidance = self._guidance(t)
+        guidance = self.guidance = self._guidance(t)
         self.track.add(t, guidance.desired)
         law.guide(guidance)
         output = law.step(q, v, t)
@@ -127,6 +140,17 @@ class PhasedLaw:
         output.torques = self._without_jump(output.torques, t)
         self._torques, self._time = output.torques, t
         return self._for_all(output, t)
+
+    @property
+    def _wanted(self) -> Array:
+        """Which contacts are to touch (k,): those that bear, and before any others, that land."""
+        wanted = self.bearing.copy()
+        wanted[[self._number[name] for name, limb in self._limbs.items() if limb.seeks]] += 0.25
+        return wanted
+
+    def attributed(self, q: Array, wrenches: Array) -> Array:
+        """Measured wrenches (k, 6), at ``q``, as those of the contacts that are meant to bear."""
+        return self._measured.attributed(q, wrenches, self._wanted)
 
     def base_at(self, t: float) -> tuple[float, Array]:
         """Height of the base that is meant at ``t``, and where its z axis is to point."""
@@ -232,9 +256,9 @@ class PhasedLaw:
         anew = {joint: float(self._measured.q[7 + joint]) for joint in joints}
         self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves), anew)
         duration = self.course.duration
+        self._planned.go(t, self._static[stage.phase - self._stays(stage)], duration)
         self._limbs = {
-            move.surface: self._limb_path(move, move.surface in before.contacts, t, duration)
-            for move in stage.moves
+            move.surface: self._limb_path(move, before, t, duration) for move in stage.moves
         }
 
     def _goal(self, stage: Stage) -> StaticPosture:
@@ -246,18 +270,32 @@ class PhasedLaw:
         if not stage.opening:
             return goal
         before = self._postures[stage.phase - 1]
-        if stage.opening.isdisjoint(self.phases[stage.phase - 1].kept):
-            return before
-        return before.over(goal)
+        return before if self._stays(stage) else before.over(goal)
 
-    def _limb_path(self, move: LimbMove, opened: bool, t: float, duration: float) -> LimbPath:
+    def _stays(self, stage: Stage) -> bool:
+        """Whether the posture of the phase before is held by what a stage does not open."""
+        kept = self.phases[stage.phase - 1].kept
+        return bool(stage.opening) and stage.opening.isdisjoint(kept)
+
+    def _wrenches_of(self, phase: PlannedPhase) -> Array:
+        """Static wrenches (k, 6) of all contacts in a phase's posture."""
+        wrenches = np.zeros((len(self._number), 6))
+        for name, wrench in phase.wrenches.items():
+            wrenches[self._number[name]] = wrench
+        return wrenches
+
+    def _limb_path(self, move: LimbMove, before: Stage, t: float, duration: float) -> LimbPath:
         """A leg steps over what is in between; an arm goes along with its joints."""
-        surface = self._surfaces[move.surface]
+        surface, opened = self._surfaces[move.surface], move.surface in before.contacts
         start, lands, number = self._measured.pose(move.surface), move.on is not None, self.phase
-        if surface.is_foot:
-            way: Way = OverWay(start, move.goal, move.clearance, lands)
+        q_goal = self.phases[number].robot.q_nominal
+        if carries_foot(self._robot, surface):
+            goal = move.goal if surface.has_area else self._measured.pose_at(move.surface, q_goal)
+            left = [sole.plane for sole in before.robot.soles if sole.frame == surface.frame]
+            normals = (*left, start)[0].rotation[:, 2], move.goal.rotation[:, 2]
+            way: Way = OverWay(start, goal, move.clearance, lands, normals)
         else:
-            postures = self._measured.q, self.phases[number].robot.q_nominal
+            postures = self._measured.q, q_goal
             clearance = move.clearance * opened, move.clearance * lands
             way = PostureWay(self._robot, surface, postures, start, clearance)
         return LimbPath(way, move.goal, t, duration, surface.placement.inverse(), lands)
@@ -273,7 +311,8 @@ class PhasedLaw:
                 com, velocity = desired.com + way, desired.com_velocity + speed
                 desired = replace(desired, com=com, com_velocity=velocity, moving=True)
         posture = self.course.joints_at(t)
-        return Guidance(desired, *posture, limbs, least[place], most[place])
+        planned = self._planned.at(t)[place]
+        return Guidance(desired, *posture, limbs, least[place], most[place], planned)
 
     def _without_jump(self, torques: Array, t: float) -> Array:
         """Torques that go on from those of the law before: what they differ by fades."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from balance.config.phases import UntilConfig
 from balance.control.phases.course import StaticPosture
 from balance.robots import Robot
+from balance.robots.same_body import SharedCorners
 
 Array = NDArray[np.float64]
 
@@ -30,12 +31,25 @@ class Measured:
         self._surfaces = {surface.name: surface for surface in robot.surfaces}
         self._number = {surface.name: index for index, surface in enumerate(robot.soles)}
         self._normal = np.zeros(len(robot.soles))
+        self._shared, self._other = SharedCorners(robot), robot.model.createData()
 
-    def see(self, q: Array, v: Array, wrenches: Array) -> None:
-        """Take a state and the wrenches (k, 6) of the contacts."""
-        self.q, self._normal = q, wrenches[:, 2]
+    def see(self, q: Array, v: Array, wrenches: Array, wanted: Array) -> None:
+        """Take a state and the wrenches (k, 6) of contacts, of which some are ``wanted`` (k,)."""
+        self.q = q
         pin.centerOfMass(self._robot.model, self._data, q, v)
         pin.updateFramePlacements(self._robot.model, self._data)
+        self._normal = self._shared.attribute(self._data, wrenches, wanted)[:, 2]
+
+    def attributed(self, q: Array, wrenches: Array, wanted: Array) -> Array:
+        """Wrenches (k, 6) at ``q`` as those of the contacts that are ``wanted`` (k,)."""
+        if self._shared.pairs:
+            pin.framesForwardKinematics(self._robot.model, self._other, q)
+        return self._shared.attribute(self._other, wrenches, wanted)
+
+    def pose_at(self, surface: str, q: Array) -> pin.SE3:
+        """Where a surface is in another configuration."""
+        pin.framesForwardKinematics(self._robot.model, self._other, q)
+        return self._surfaces[surface].pose(self._other)
 
     def pose(self, surface: str) -> pin.SE3:
         """Where a surface is in the world."""

@@ -10,14 +10,17 @@ from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.guidance import limb_task
 from balance.control.parts.output import Controller
 from balance.control.parts.safety_frame import BalancingLaw
+from balance.control.parts.wrench_law import WrenchLaw
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
+from balance.robots.same_body import carries_foot
 from balance.robots.sequence import LimbMove, PlannedPhase
 
 MakeLaw = Callable[[ExperimentConfig, Robot], Controller]
 
 PHASE_LAWS = ("whole_body_qp", "hierarchical")
+SOLE_LAWS = ("momentum", "ott2011", "virtual_model")  # where nothing but soles bears
 LIMB_HZ, LIMB_DAMPING = 6.0, 1.0  # with which a limb follows its path
 UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 
@@ -79,15 +82,26 @@ def _law(
     )
     law = law.model_copy(update={"contacts": contacts})
     known = {surface.name: surface for surface in robot.surfaces}
+    limbs = {}
     for move in moves:
         surface = known[move.surface]
-        law = law.with_limb(limb_task(move.surface), _limb(surface), firm=surface.is_foot)
+        name, limb = limb_task(move.surface), _limb(surface)
+        firm = carries_foot(robot, surface)
+        law, limbs[name] = law.with_limb(name, limb, firm=firm), limb
     made = make(config.model_copy(update={"controller": law}), robot)
     if not (isinstance(made, BalancingLaw) and made.can_change_contacts):
         raise ConfigError(
             f"controller.law = '{law.law}' stands on the contacts that it is made for, and phases "
-            f"change them; take one of {', '.join(PHASE_LAWS)}"
+            f"change them; take one of {', '.join((*PHASE_LAWS, *SOLE_LAWS))}"
         )
+    if isinstance(made, WrenchLaw):
+        other = [surface.name for surface in robot.soles if not surface.is_foot]
+        if other:
+            raise ConfigError(
+                f"controller.law = '{law.law}' goes through phases on soles alone, and the "
+                f"{other[0]} bears too; take one of {', '.join(PHASE_LAWS)}"
+            )
+        made.lead_limbs(limbs)
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -24,14 +26,20 @@ class FloorWatch:
     the room below its shapes, nothing can be.
     """
 
-    def __init__(self, robot: Robot, floor: pin.SE3, wider: float = 1.0) -> None:
-        """``floor`` has its origin on it and z out of it; ``wider`` multiplies ``MARGIN_M``."""
+    def __init__(
+        self, robot: Robot, floor: pin.SE3, wider: float = 1.0, spared: Collection[int] = ()
+    ) -> None:
+        """``floor`` has its origin on it and z out of it; ``wider`` multiplies ``MARGIN_M``.
+
+        Shapes of the joints in ``spared`` are never near it.
+        """
         self._margin = wider * MARGIN_M
         self.move(floor)
         self.points = GroundPoints(robot.shapes)
         self._joints = np.array([shape.joint for shape in robot.shapes], dtype=np.int64)
         feet = {robot.model.frames[s.frame_id].parentJoint for s in robot.surfaces if s.is_foot}
         self._margins = np.where(np.isin(self._joints, list(feet)), FOOT_MARGIN_M, self._margin)
+        self._margins[np.isin(self._joints, list(spared))] = -np.inf
         self._levers = np.full(robot.model.njoints, 1e-9)  # m, of the points of a joint's shapes
         levers = [float(np.linalg.norm(c)) + r for c, r in map(ball, robot.shapes)]
         np.maximum.at(self._levers, self._joints, levers)

@@ -11,7 +11,7 @@ less than 1e-5 m.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -82,8 +82,11 @@ class Proximity:
         plates: Sequence[Plate] = (),
         bodies: bool = True,
         wider: float = 1.0,
+        spared: Collection[int] = (),
     ) -> None:
         """``bodies`` says whether the robot's own bodies touch each other.
+
+        The bodies of the joints in ``spared`` do not touch the floor.
 
         What is told is nearer than the margins of this module and of :mod:`balance.robots.floor`,
         times ``wider``.
@@ -91,7 +94,8 @@ class Proximity:
         self._margin = wider * MARGIN_M
         self.shapes = robot.shapes
         self.plates = list(plates)
-        self._floor = FloorWatch(robot, pin.SE3.Identity() if floor is None else floor, wider)
+        level = pin.SE3.Identity() if floor is None else floor
+        self._floor = FloorWatch(robot, level, wider, spared)
         self._model = robot.model
         pairs = list(robot.shape_pairs) if bodies else []
         for number, plate in enumerate(self.plates, len(self.shapes)):

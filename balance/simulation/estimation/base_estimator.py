@@ -77,26 +77,37 @@ class BaseEstimator:
         self._started = False
 
     def update(
-        self, joints: Array, gyro: Array, accel: Array, wrenches: Array
+        self,
+        joints: Array,
+        gyro: Array,
+        accel: Array,
+        wrenches: Array,
+        bearing: Array | None = None,
     ) -> tuple[Array, Array]:
         """Base pose (7,) and velocity (6,), linear first, base axes, from one reading.
 
         Joint angles (nj,) rad; angular velocity and specific force in the unit's axes; wrenches of
-        the soles (k, 6).
+        the soles (k, 6), of which those with ``bearing`` (k,) zero are meant to be off the ground.
         """
         feet, J = self._kinematics.at(joints)
         if self._started:
-            self.filter.propagate(gyro, accel, self._period, self.foot_noise(wrenches))
+            noise = self.foot_noise(wrenches, bearing)
+            self.filter.propagate(gyro, accel, self._period, noise)
         self._started = True
         noise = self._encoder_variance * J.dot(J.T) + self._kinematics_variance
         self.filter.correct(feet, noise)
         return self._base(gyro)
 
-    def foot_noise(self, wrenches: Array) -> Array:
-        """Noise (6 k,) of the anchors' motion, m/s/sqrt(Hz) and rad/s/sqrt(Hz), under wrenches."""
+    def foot_noise(self, wrenches: Array, bearing: Array | None = None) -> Array:
+        """Noise (6 k,) of the anchors' motion, m/s/sqrt(Hz) and rad/s/sqrt(Hz), under wrenches.
+
+        What is meant to be off the ground is no anchor, whatever it grazes or its sensor reads.
+        """
         trust = np.array(
             [foot_trust(w, s, self._weight) for w, s in zip(wrenches, self._soles, strict=True)]
         )
+        if bearing is not None:
+            trust[bearing == 0.0] = 0.0
         loose = np.maximum(1.0 - trust[:, None], self._turning)
         return np.asarray(FLYING * loose + self._drift).ravel()
 

@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dposv
 from balance.config import PlantConfig
 from balance.robots import Robot
 from balance.robots.contact_rows import ContactRows
+from balance.robots.same_body import shared_corners
 from balance.simulation.plants.body_impulses import RECOVERY_SPEED, BodyImpulses
 from balance.simulation.plants.body_points import BodyPoints
 from balance.simulation.plants.surface import Surfaces, most_corners, sticking_rows
@@ -22,6 +23,8 @@ FASTEST_CORNER = 20.0  # m/s; a corner that would need more to reach its plane i
 FLAT_M = 1e-6  # surfaces whose corners are nearer to their planes, all in all, lie flat on them
 LIFTED_M = 1e-4  # surfaces whose corners are all higher than this are off their planes
 FLAT_FRICTION = 0.999  # share of the friction that is sure to hold at the tilt FLAT_M allows
+UNMET = 1e-9  # m/s or rad/s, by which held surfaces may move
+INDETERMINATE = 1e-9  # of the largest eigenvalue of W: what holds so little is not told apart
 
 
 class _Subset:
@@ -54,6 +57,9 @@ class HardContact:
         self._solver = self._bodies.solver
         self._sticking = sticking_rows(robot, FLAT_FRICTION * self._friction[:: self._most])
         self._some: dict[tuple[int, ...], _Subset] = {}
+        corners = np.array([len(sole.corners) for sole in robot.soles])
+        self._absent = np.arange(self._most) >= corners[:, None]
+        self._twins = shared_corners(robot)
         self.forget()
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -88,8 +94,9 @@ class HardContact:
             found = self._stick(W, free, surfaces, gaps, dt, near)
             if found is not None:
                 return found
-        elif self._robot.in_turns and near is None and (flat := self._flat_ones(surfaces)):
-            found = self._stick_some(W, free, surfaces, gaps, dt, flat)
+        elif self._robot.in_turns and near is None:
+            flat, others = self._flat_ones(surfaces)
+            found = self._stick_some(W, free, surfaces, gaps, dt, flat, others) if flat else None
             if found is not None:
                 return found
         return self._slide(W, free, surfaces, gaps, dt, near)
@@ -111,7 +118,7 @@ class HardContact:
         else:
             change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
         if near is None:
-            _, impulses, failed = dposv(W_held, change)
+            impulses, failed = held_impulses(W_held, change)
         else:
             g = self._bodies.approach(free[soles:], near, dt)
             W_hb, W_bb = W[held.entries, soles:], W[soles:, soles:]
@@ -124,13 +131,25 @@ class HardContact:
         self._stuck = W_held, impulses, change, wrenches
         return wrenches if own is None else np.concatenate([wrenches, own])
 
-    def _flat_ones(self, surfaces: Surfaces) -> tuple[int, ...]:
-        """Numbers of the surfaces that lie flat, if all others are off their planes; else none."""
-        gaps = surfaces.gaps
+    def _flat_ones(self, surfaces: Surfaces) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+        """Numbers of the surfaces that lie flat, if all others are off their planes; else none.
+
+        And which corners (m k,) are another matter: those of the others, without any that a flat
+        surface has, too.  Of two that share corners the larger one counts.
+        """
+        gaps = np.where(self._absent, 0.0, surfaces.gaps)
         flat = np.einsum("ij,ij->i", gaps, gaps) < FLAT_M**2
-        if surfaces.present is not None or not (flat | (gaps.min(axis=1) > LIFTED_M)).all():
-            return ()
-        return tuple(np.flatnonzero(flat).tolist())
+        off = (surfaces.gaps > LIFTED_M) | self._absent
+        covered = np.zeros_like(off)
+        for number, corner, other in self._twins:
+            covered[number, corner] = flat[other]
+        for number in {number for number, _, _ in self._twins}:
+            whole = (covered[number] | self._absent[number]).all()
+            flat[number] &= not (whole and self._absent[number].any())
+        if not (flat | (off | covered).all(axis=1)).all():
+            return (), covered.ravel()
+        others = ~(covered | self._absent | flat[:, None]).ravel()
+        return tuple(np.flatnonzero(flat).tolist()), others
 
     def _stick_some(
         self,
@@ -140,8 +159,9 @@ class HardContact:
         gaps: Array,
         dt: float,
         flat: tuple[int, ...],
+        others: NDArray[np.bool_],
     ) -> Array | None:
-        """As :meth:`_stick`, of those surfaces that lie flat; None if another one would land."""
+        """As :meth:`_stick`, of those surfaces that lie flat; None if one of ``others`` lands."""
         if flat not in self._some:
             mu = FLAT_FRICTION * self._friction[:: self._most]
             self._some[flat] = _Subset(self._robot, mu, flat)
@@ -149,13 +169,13 @@ class HardContact:
         closing = np.where(np.repeat(some.chosen, self._most), gaps / dt, 0.0)
         change = (surfaces.closing_velocity(closing) - free)[some.entries]
         W_held = W[np.ix_(some.entries, some.entries)]
-        _, impulses, failed = dposv(W_held, change)
+        impulses, failed = held_impulses(W_held, change)
         margins = some.sticking.dot(impulses)
         if failed or margins[margins.argmin()] < 0.0:
             return None
         wrenches = np.zeros(6 * surfaces.count)
         wrenches[some.entries] = impulses
-        low = np.flatnonzero((gaps < FASTEST_CORNER * dt) & ~np.repeat(some.chosen, self._most))
+        low = np.flatnonzero((gaps < FASTEST_CORNER * dt) & others)
         if low.size:
             speeds = surfaces.corner_map(low)[2::3].dot(free + W.dot(wrenches))
             if (gaps[low] + dt * speeds).min() < 0.0:
@@ -198,3 +218,19 @@ class HardContact:
         if self._stuck is not None:
             return surfaces.share(self._stuck[3])
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
+
+
+def held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
+    """The least impulses (r,) that change the velocities of held surfaces, and whether none does.
+
+    Feet and thighs that close a chain may press against each other with forces that move nothing:
+    rigid bodies do not tell how large they are.  None is what contacts with any give settle to.
+    """
+    factor, impulses, failed = dposv(W, change)
+    pivots = np.abs(factor.diagonal())
+    if not failed and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2:
+        return impulses, False
+    values, axes = np.linalg.eigh(W)
+    kept = values > INDETERMINATE * values[-1]
+    impulses = axes[:, kept].dot(change.dot(axes[:, kept]) / values[kept])
+    return impulses, bool(np.abs(W.dot(impulses) - change).max(initial=0.0) > UNMET)

@@ -148,3 +148,23 @@ def test_run_without_an_estimate_has_nothing_to_draw(toro_config: ExperimentConf
     assert not any(key.startswith("estimate") for key in recording.summary())
     with pytest.raises(InputError, match="state: estimated"):
         estimation_figure(recording)
+
+
+def test_a_lifted_foot_is_no_anchor_whatever_its_sensor_reads(toro: Robot) -> None:
+    """A leg swings by 0.1 rad while the robot is at rest, and its foot reads half the weight."""
+    dt, wrenches = 0.001, np.zeros((2, 6))
+    wrenches[:, 2] = 0.5 * 9.81 * toro.mass
+    joints = toro.q_nominal[7:].copy()
+    hip = toro.joint_names.index("right_hip_pitch")
+    R = pin.Quaternion(toro.q_nominal[3:7]).matrix()
+    force = R.T @ np.array([0.0, 0.0, 9.81])
+
+    def moved(bearing: Array | None) -> float:
+        one = BaseEstimator(toro, EstimatorConfig(), SensorsConfig(), pin.SE3.Identity(), dt)
+        for step in range(200):
+            joints[hip] = toro.q_nominal[7 + hip] + 0.1 * step / 199
+            pose, _ = one.update(joints, np.zeros(3), force, wrenches, bearing)
+        return float(np.linalg.norm(pose[:3] - toro.q_nominal[:3]))
+
+    assert moved(np.array([1.0, 0.0])) < 1e-4
+    assert moved(None) > 5e-3

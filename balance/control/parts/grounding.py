@@ -23,21 +23,29 @@ Array = NDArray[np.float64]
 class Grounding:
     """Adds k^2 e to the contacts' drift; 2 k V is in it already, as ``contact_damping``."""
 
-    def __init__(self, body: WholeBody, centre: Array, height: float) -> None:
-        """The CoP is given from ``centre`` (2,) in units of ``height``."""
+    def __init__(self, body: WholeBody) -> None:
+        """The CoP is given from below the nominal CoM, in units of its height."""
+        com = body.robot.com()
+        self._centre, self._height = com[:2], float(com[2])
+        self._omega = float(np.sqrt(np.linalg.norm(body.weight) / body.mass / self._height))
         self._body, self._gain = body, (0.5 * body.contact_damping) ** 2
         data = body.model.createData()
         pin.forwardKinematics(body.model, data, body.robot.q_nominal)
         poses = [data.oMi[joint] * placement for _, joint, placement in body.attached]
         self._planes = [(X.translation.copy(), X.rotation[:, 2].copy()) for X in poses]
-        places = np.array([(place[:2] - centre) / height for place, _ in self._planes])
+        places = np.array([(place[:2] - self._centre) / self._height for place, _ in self._planes])
         feet = np.array([surface.is_foot for surface, _, _ in body.attached])
         self._loads = np.zeros((len(feet), 3))
         self._loads[feet] = np.linalg.pinv(np.vstack([places[feet].T, np.ones(feet.sum())]))
         self._feet = int(feet.sum())
 
+    def capture_point(self, here: BodyView) -> Array:
+        """Where the CoP of a law without a plan will have to be (2,): x + (dx/dt) / omega."""
+        ahead = here.momentum[:2] / (here.mass * self._omega)
+        return np.asarray((here.com[:2] - self._centre + ahead) / self._height)
+
     def drift(self, here: BodyView, cop: Array) -> Array:
-        """The drift (r,) at a state, with the CoP where the plan has it.
+        """The drift (r,) at a state, with the CoP where a law has it.
 
         A contact's load is its part of a weight at the CoP, least squares over the contacts; below
         an even share the pull sets in.

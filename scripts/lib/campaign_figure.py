@@ -1,0 +1,61 @@
+"""The limits that a campaign has measured, drawn around each robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from lib.campaign_plan import ENGINES, ROBOTS, half_round, period_s
+from lib.campaign_runs import Case, Runs, limit_Ns, robot_named
+from lib.campaign_tables import found
+
+import balance
+from balance.plots.limits import Measured, measured_figure
+from balance.plots.style import save
+
+FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
+
+
+def draw(runs: Runs) -> None:
+    """Write the figure of docs/capture.md; what was measured on one side is drawn on that side."""
+    panels = []
+    for name in ROBOTS:
+        limit: dict[float, float] = {}
+        laws: dict[str, dict[float, float]] = {}
+        for azimuth in half_round(name):
+            cell = Case(name, "capture", azimuth, period_s=period_s(name))
+            limit[azimuth] = limit_Ns(cell)
+            if 0.0 < azimuth < 180.0:
+                limit[360.0 - azimuth] = limit_Ns(_mirrored(cell))
+            ankle = balance.ankle_limit(robot_named(name), cell.direction)
+            for label, one in _measured(cell).items():
+                value = found(runs, one)
+                if value is not None:
+                    laws.setdefault(label, {})[azimuth] = value.value * ankle
+        panels.append((Measured(name, limit, laws), _ankle(name)))
+    save(measured_figure(panels), FIGURES, "measured_limits")
+
+
+def _mirrored(cell: Case) -> Case:
+    return Case(cell.robot, cell.law, 360.0 - cell.azimuth_deg, period_s=cell.period_s)
+
+
+def _measured(cell: Case) -> dict[str, Case]:
+    """What is drawn, by its name in the legend."""
+    both = {
+        f"capture, {engine}": Case(
+            cell.robot, "capture", cell.azimuth_deg, engine=engine, period_s=cell.period_s
+        )
+        for engine in ENGINES
+    }
+    law = Case(cell.robot, "momentum", cell.azimuth_deg, period_s=cell.period_s)
+    return both | {"momentum, pinocchio": law}
+
+
+def _ankle(name: str) -> Callable[[float], float]:
+    def ankle_Ns(azimuth_deg: float) -> float:
+        angle = np.radians(azimuth_deg)
+        return balance.ankle_limit(robot_named(name), np.array([np.cos(angle), np.sin(angle)]))
+
+    return ankle_Ns

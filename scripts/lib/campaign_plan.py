@@ -1,0 +1,180 @@
+"""What a campaign tries, part by part, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from lib.campaign_runs import Case, Runs, Started, below, bisect, edge, holds, once
+
+from balance.robots import robot_files
+
+OTHERS = ("talos", "icub", "g1", "romeo", "human")
+ROBOTS = ("toro", *OTHERS)
+ENGINES = ("pinocchio", "mujoco")
+TARGET = {"toro": 1.15}  # of the ankle limit, that the capture law shall recover
+TARGET_OF_OTHERS = 1.05
+SPOTS = (0.1, 0.2, 0.3, 0.4)  # small pushes that are tried as well
+STARTS = {
+    "momentum": 0.8, "whole_body_qp": 0.85, "hierarchical": 0.7, "ott2011": 0.8,
+    "virtual_model": 0.8, "joint_pd": 0.6,
+}  # fmt: skip
+DISTURBED: tuple[dict[str, object], ...] = (
+    {"world": "mass +5 %"}, {"world": "mass -5 %"}, {"world": "delay 2 ms"},
+    {"world": "friction 0.6"}, {"place": "hip +5 cm"}, {"place": "hip -5 cm"},
+    {"duration_s": 0.1}, {"duration_s": 0.3},
+    *({"world": "sensors", "seed": seed} for seed in range(5)),
+)  # fmt: skip
+AROUND = tuple(30.0 * i for i in range(12))
+HALF_ROUND = {"toro": tuple(15.0 * i for i in range(13))}
+HALF_ROUND_OF_OTHERS = AROUND[:7]  # the other directions are mirror images
+MIRRORS = {"toro": tuple(195.0 + 15.0 * i for i in range(11))}
+FEW = (0.0, 60.0, 90.0, 120.0, 180.0)
+PLACES, DURATIONS_S = ("hip", "chest", "head"), (0.02, 0.1, 0.5)
+RANDOM_RUNS, SEED = 600, 21
+RANDOM_LAWS = ("capture", "momentum", "whole_body_qp", "hierarchical", "ott2011", "virtual_model")
+
+
+def period_s(robot: str) -> float:
+    """The control period of the main tables, s: at 2 ms wrench laws let the human's feet slip."""
+    return 0.001 if robot in ("toro", "human") else 0.002
+
+
+def half_round(robot: str) -> tuple[float, ...]:
+    """The directions that are scanned, degrees."""
+    return HALF_ROUND.get(robot, HALF_ROUND_OF_OTHERS)
+
+
+def cells(robots: tuple[str, ...], law: str, engines: tuple[str, ...] = ENGINES) -> Iterator[Case]:
+    """Half round, robot by robot."""
+    for robot in robots:
+        for engine in engines:
+            for azimuth in half_round(robot):
+                yield Case(robot, law, azimuth, engine=engine, period_s=period_s(robot))
+
+
+def target(robot: str) -> float:
+    """What the capture law shall recover at least, of the ankle limit."""
+    return TARGET.get(robot, TARGET_OF_OTHERS)
+
+
+def limits_of(runs: Runs, robots: tuple[str, ...]) -> Iterator[Started]:
+    for cell in cells(robots, "capture"):
+        yield cell, partial(edge, target(cell.robot))
+
+
+def small_pushes(runs: Runs, robots: tuple[str, ...]) -> Iterator[Started]:
+    for cell in cells(robots, "capture"):
+        yield cell, partial(below, runs, cell, spots=SPOTS)
+
+
+def mirrors(runs: Runs) -> Iterator[Started]:
+    """The other half: whether the target holds there too, and if not what does."""
+    for robot in ROBOTS:
+        for engine in ENGINES:
+            for azimuth in MIRRORS.get(robot, AROUND[7:]):
+                cell = Case(robot, "capture", azimuth, engine=engine, period_s=period_s(robot))
+                yield cell, partial(holds, target(robot))
+
+
+def disturbed(runs: Runs, engine: str) -> Iterator[Started]:
+    for keys in DISTURBED:
+        for azimuth in AROUND:
+            yield Case("toro", "capture", azimuth, engine=engine, **keys), partial(once, 1.0)
+
+
+def other_laws(runs: Runs, laws: tuple[str, ...], azimuths: tuple[float, ...] | None = None,
+               engine: str = "pinocchio") -> Iterator[Started]:  # fmt: skip
+    for law in laws:
+        for cell in cells(ROBOTS, law, (engine,)):
+            if azimuths is None or cell.azimuth_deg in azimuths:
+                yield cell, partial(bisect, STARTS[law])
+
+
+def elsewhere() -> Iterator[Case]:
+    """Pushes at other places and of other durations, to sides drawn at random."""
+    rng = np.random.default_rng(SEED)
+    sides = {
+        (place, duration): rng.uniform(0.0, 180.0, 3).round(1).tolist()
+        for place in PLACES
+        for duration in DURATIONS_S
+    }
+    for robot in ROBOTS:
+        for (place, duration), azimuths in sides.items():
+            for azimuth in azimuths:
+                yield Case(
+                    robot,
+                    "momentum",
+                    azimuth,
+                    period_s=period_s(robot),
+                    duration_s=duration,
+                    place=place,
+                )
+
+
+def momentum_elsewhere(runs: Runs) -> Iterator[Started]:
+    for cell in elsewhere():
+        yield cell, partial(bisect, 0.6, 0.1)
+
+
+def capture_elsewhere(runs: Runs) -> Iterator[Started]:
+    """Whether the capture law recovers the largest that the momentum law did."""
+    for cell in elsewhere():
+        known = [size for size, good in runs.tried(cell).items() if good]
+        if known:
+            yield replace(cell, law="capture"), partial(holds, max(known))
+
+
+def world(runs: Runs) -> Iterator[Started]:
+    """What bodies that touch and drives with a top speed cost, and control steps of 4 ms."""
+    for name in ("", "neither", "bodies", "drives"):
+        for azimuth in HALF_ROUND["toro"]:
+            cell = Case("toro", "capture", azimuth, period_s=0.004, world=name)
+            yield cell, partial(edge, target("toro"))
+
+
+def slow_steps(runs: Runs) -> Iterator[Started]:
+    for robot in OTHERS:
+        for azimuth in FEW:
+            for period in (0.004, 0.001):
+                cell = Case(robot, "capture", azimuth, period_s=period)
+                yield cell, partial(edge, target(robot))
+
+
+def at_random(runs: Runs) -> Iterator[Started]:
+    """Pushes of random size, side and duration, on random robots, under random laws."""
+    for number in range(RANDOM_RUNS):
+        rng = np.random.default_rng([SEED, number])
+        law = str(rng.choice(RANDOM_LAWS, p=(0.5, 0.1, 0.1, 0.1, 0.1, 0.1)))
+        cell = Case(
+            str(rng.choice(sorted(robot_files()))), law, float(rng.uniform(0.0, 360.0)),
+            engine=str(rng.choice(ENGINES)), period_s=0.002,
+            duration_s=float(rng.choice((0.02, 0.1, 0.2), p=(0.7, 0.15, 0.15))),
+        )  # fmt: skip
+        size = float(rng.uniform(0.4, 1.5 if law == "capture" else 1.0))
+        yield cell, partial(once, size)
+
+
+PARTS: dict[str, Callable[[Runs], Iterator[Started]]] = {
+    "momentum": lambda runs: other_laws(runs, ("momentum",)),
+    "whole_body_qp": lambda runs: other_laws(runs, ("whole_body_qp",)),
+    "momentum_elsewhere": momentum_elsewhere,
+    "laws": lambda runs: other_laws(
+        runs, ("hierarchical", "ott2011", "virtual_model", "joint_pd"), FEW
+    ),
+    "toro": lambda runs: limits_of(runs, ("toro",)),
+    "others": lambda runs: limits_of(runs, OTHERS),
+    "disturbed": lambda runs: disturbed(runs, "pinocchio"),
+    "toro_below": lambda runs: small_pushes(runs, ("toro",)),
+    "elsewhere": capture_elsewhere,
+    "world": world,
+    "mirrors": mirrors,
+    "others_below": lambda runs: small_pushes(runs, OTHERS),
+    "disturbed_mujoco": lambda runs: disturbed(runs, "mujoco"),
+    "steps": slow_steps,
+    "momentum_mujoco": lambda runs: other_laws(runs, ("momentum",), FEW, "mujoco"),
+    "whole_body_qp_mujoco": lambda runs: other_laws(runs, ("whole_body_qp",), FEW, "mujoco"),
+    "random": at_random,
+}

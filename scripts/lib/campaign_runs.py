@@ -1,0 +1,290 @@
+"""Runs of a campaign: one push each, described by a few words, kept in a file and never made twice.
+
+A search asks for one size of a push after the other and is told whether it was recovered; what the
+file already has is not simulated again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+import balance
+from balance.recordings.settling import UntilSettled
+from balance.robots import Robot
+
+STEP = 0.05  # of the ankle limit, between two sizes of a push
+Row = dict[str, Any]
+PLACES: dict[str, dict[str, tuple[str, float]]] = {
+    "chest": {
+        "toro": ("trunk", 0.25), "talos": ("torso_2_link", 0.15), "icub": ("chest", 0.12),
+        "g1": ("torso_link", 0.15), "romeo": ("torso", 0.0), "human": ("middle_thorax", 0.0),
+    },
+    "head": {
+        "toro": ("head", 0.0), "talos": ("head_2_link", 0.0), "icub": ("head", 0.05),
+        "g1": ("torso_link", 0.40), "romeo": ("HeadRollLink", 0.0), "human": ("middle_head", 0.0),
+    },
+}  # fmt: skip
+"""Body and height above its origin, m; other places are at the robot's push body."""
+ABOVE = {"hip": 0.0, "hip +5 cm": 0.05, "hip -5 cm": -0.05}
+WORLDS: dict[str, Row] = {
+    "": {},
+    "mass +5 %": {"mismatch.mass_scale": 1.05},
+    "mass -5 %": {"mismatch.mass_scale": 0.95},
+    "delay 2 ms": {"sensors": {"delay_s": 0.002}},
+    "friction 0.6": {"plant.friction": 0.6},
+    "sensors": {"sensors": {"preset": "default"}, "state": "estimated"},
+    "neither": {"plant.collisions": "none", "actuators.speed_torque": "none"},
+    "bodies": {"actuators.speed_torque": "none"},
+    "drives": {"plant.collisions": "none"},
+}
+BEFORE_S = {"sensors": 0.5}  # for which the robot stands before the push, so that filters settle
+
+
+@dataclass(frozen=True)
+class Case:
+    """A push of ``fraction`` of the ankle limit and what it meets; ``world`` is of ``WORLDS``."""
+
+    robot: str
+    law: str
+    azimuth_deg: float
+    fraction: float = 0.0
+    engine: str = "pinocchio"
+    period_s: float = 0.001
+    duration_s: float = 0.02
+    place: str = "hip"
+    world: str = ""
+    seed: int = 0
+
+    @property
+    def direction(self) -> np.ndarray:
+        """Unit vector (3,)."""
+        angle = math.radians(self.azimuth_deg)
+        return np.round([math.cos(angle), math.sin(angle), 0.0], 15)
+
+
+@cache
+def robot_named(name: str) -> Robot:
+    """A robot, loaded once."""
+    return balance.load_robot(name)
+
+
+def push_point(robot: Robot, place: str) -> tuple[str, list[float], float]:
+    """Body, point in its axes, and height above the ground of a place that is pushed."""
+    body, above = PLACES[place][robot.name] if place in PLACES else ("", ABOVE[place])
+    body = body or robot.push_body
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    pose = data.oMf[robot.model.getFrameId(body)]
+    return body, (above * pose.rotation[2]).tolist(), float(pose.translation[2]) + above
+
+
+def config_of(case: Case) -> balance.config.ExperimentConfig:
+    """The robot's shipped experiment with another law and push; friction of joints is not told."""
+    name = "toro_side" if case.robot == "toro" else f"{case.robot}_push"
+    shipped = balance.load_config(name).controller.model_dump(exclude_unset=True)
+    robot = robot_named(case.robot)
+    body, point, _ = push_point(robot, case.place)
+    push = {
+        "type": "half_sine", "direction": case.direction.tolist(), "body": body, "point_m": point,
+        "time_s": BEFORE_S.get(case.world, 0.0), "duration_s": case.duration_s,
+        "impulse_Ns": case.fraction * balance.ankle_limit(robot, case.direction),
+    }  # fmt: skip
+    controller = {key: shipped[key] for key in ("gains", "contacts") if key in shipped}
+    keys = {
+        "controller": controller | {"law": case.law}, "pushes": [push],
+        "plant.engine": case.engine, "control_period_s": case.period_s, "seed": case.seed,
+        "stop_after_fall_s": 0.0, **WORLDS[case.world],
+    }  # fmt: skip
+    return balance.load_config(name, keys)
+
+
+def simulate(case: Case) -> Row:
+    """The case with impulse, outcome and cause; an error of the set-up is an outcome too."""
+    impulse = case.fraction * balance.ankle_limit(robot_named(case.robot), case.direction)
+    row = asdict(case) | {"impulse_Ns": float(impulse)}
+    try:
+        summary = balance.run(config_of(case), until=UntilSettled()).summary()
+    except balance.errors.BalanceError as error:
+        return row | {"outcome": "error", "cause": str(error)}
+    return row | {"outcome": summary["outcome"], "cause": summary["cause"]}
+
+
+def limit_Ns(case: Case) -> float:
+    """The recovery limit without a step of such a push, N s."""
+    robot = robot_named(case.robot)
+    friction = 0.6 if case.world == "friction 0.6" else 0.8
+    height = push_point(robot, case.place)[2]
+    return balance.recovery_limit(
+        robot, case.direction[:2], height_m=height, duration_s=case.duration_s, friction=friction
+    ).impulse_Ns
+
+
+class Runs:
+    """Finished runs, one line of JSON each, in a file for each law."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: dict[Case, Row] = {}
+        for path in sorted(folder.glob("*.jsonl")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                self.rows[case_of(row)] = row
+
+    def add(self, row: Row) -> None:
+        """Keep a finished run."""
+        self.rows[case_of(row)] = row
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f"{row['law']}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def recovered(self, case: Case) -> bool | None:
+        """Whether a push was recovered; None if it was not tried."""
+        row = self.rows.get(case)
+        return None if row is None else row["outcome"] == "recovered"
+
+    def tried(self, cell: Case) -> dict[float, bool]:
+        """Of each size of push that was tried in a cell, whether it was recovered."""
+        return {
+            case.fraction: row["outcome"] == "recovered"
+            for case, row in sorted(self.rows.items(), key=lambda item: item[0].fraction)
+            if replace(case, fraction=0.0) == cell
+        }
+
+
+def case_of(row: Row) -> Case:
+    """What a row is the outcome of."""
+    return Case(**{name: row[name] for name in Case.__dataclass_fields__})
+
+
+Search = Generator[float, bool, None]
+"""Yields sizes of pushes, and is sent whether each was recovered."""
+
+
+def grid(fraction: float) -> float:
+    """The nearest size of a push that is a whole number of steps."""
+    return round(round(fraction / STEP) * STEP, 2)
+
+
+def once(fraction: float) -> Search:
+    """One size and no other."""
+    yield fraction
+
+
+def bisect(start: float, step: float = STEP, least: float = 0.1, most: float = 2.0) -> Search:
+    """The largest size, if all below it are recovered too: bracketed, then bisected."""
+    low, high, size = 0.0, math.inf, start
+    while True:
+        size = grid(size)
+        if (yield size):
+            low = size
+        else:
+            high = size
+        if high - low <= step + 1e-9 or low >= most or high <= least:
+            return
+        if math.isinf(high):
+            size = low + 3 * step
+        elif low == 0.0:
+            size = max(least, high - 3 * step)
+        else:
+            size = low + step * max(1, round((high - low) / step) // 2)
+
+
+def edge(target: float, least: float = 0.3, beyond: int = 2) -> Search:
+    """Upwards from the target until it was not recovered some times, or down to the first success.
+
+    A size that is recovered beyond a failure is a hole in the range, and seen.
+    """
+    size, failed = target, 0
+    if (yield grid(size)):
+        while failed < beyond:
+            size += STEP
+            failed += not (yield grid(size))
+        return
+    while size > least + 1e-9:
+        size -= STEP
+        if (yield grid(size)):
+            return
+
+
+def holds(fraction: float, least: float = 0.1) -> Search:
+    """A size, and if it was not recovered smaller ones down to the first that was."""
+    while not (yield grid(fraction)) and fraction > least + STEP / 2:
+        fraction -= STEP
+
+
+def below(runs: Runs, cell: Case, start: float = 0.5, spots: Iterable[float] = ()) -> Search:
+    """All sizes up to the largest that is known to be recovered, and some small ones."""
+    known = [size for size, good in runs.tried(cell).items() if good]
+    for size in (*spots, *np.arange(start, max(known, default=0.0) - 1e-9, STEP)):
+        yield grid(float(size))
+
+
+Started = tuple[Case, Callable[[], Search]]
+"""A cell, and what asks for its sizes once its turn has come."""
+
+
+def carry_out(runs: Runs, searches: Iterable[Started], workers: int) -> None:
+    """Run all searches, as many at a time as there are workers, in their order."""
+    waiting = iter(searches)
+    with ProcessPoolExecutor(workers) as pool:
+        busy: dict[Future[Row], tuple[Case, Search]] = {}
+        open_ended = True
+        while open_ended or busy:
+            while open_ended and len(busy) < workers:
+                one = next(waiting, None)
+                if one is None:
+                    open_ended = False
+                else:
+                    _advance(runs, pool, busy, one[0], one[1](), None)
+            if not busy:
+                continue
+            for future in wait(busy, return_when=FIRST_COMPLETED).done:
+                cell, search = busy.pop(future)
+                row = future.result()
+                runs.add(row)
+                print(_words(row), flush=True)
+                _advance(runs, pool, busy, cell, search, row["outcome"] == "recovered")
+
+
+def _advance(
+    runs: Runs,
+    pool: ProcessPoolExecutor,
+    busy: dict[Future[Row], tuple[Case, Search]],
+    cell: Case,
+    search: Search,
+    answer: bool | None,
+) -> None:
+    """Let a search go on through what is known to the first run that is not."""
+    for case in _asked(runs, cell, search, answer):
+        busy[pool.submit(simulate, case)] = cell, search
+        return
+
+
+def _asked(runs: Runs, cell: Case, search: Search, answer: bool | None) -> Iterator[Case]:
+    try:
+        size = next(search) if answer is None else search.send(answer)
+        while True:
+            case = replace(cell, fraction=size)
+            known = runs.recovered(case)
+            if known is None:
+                yield case
+                return
+            size = search.send(known)
+    except StopIteration:
+        return
+
+
+def _words(row: Row) -> str:
+    what = f"{row['robot']} {row['law']} {row['engine']} {1e3 * row['period_s']:g} ms"
+    how = f"{row['place']} {1e3 * row['duration_s']:g} ms {row['world']} {row['seed']}"
+    return f"{what} {how} {row['azimuth_deg']:g} {row['fraction']:g} {row['outcome']}"

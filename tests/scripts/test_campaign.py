@@ -1,0 +1,107 @@
+"""Searches of a campaign find limits that are known, and its file is taken for what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lib import campaign_runs
+from lib.campaign_plan import PARTS
+from lib.campaign_runs import Case, Row, Runs, Search, below, bisect, carry_out, edge, holds
+from lib.campaign_tables import found
+
+CELL = Case("toro", "capture", 45.0)
+
+
+def asked(search: Search, good: Callable[[float], bool]) -> dict[float, bool]:
+    """All sizes that a search asks for, answered by a rule."""
+    sizes: dict[float, bool] = {}
+    size: float | None = next(search)
+    while size is not None:
+        assert size not in sizes
+        sizes[size] = good(size)
+        try:
+            size = search.send(sizes[size])
+        except StopIteration:
+            size = None
+    return sizes
+
+
+@pytest.mark.parametrize("limit", np.arange(0.15, 1.6, 0.05).round(2))
+def test_bisection_ends_at_the_last_size_that_is_recovered(limit: float) -> None:
+    sizes = asked(bisect(0.8), lambda size: size <= limit + 1e-9)
+    assert max(size for size, good in sizes.items() if good) == pytest.approx(limit)
+    assert min(size for size, good in sizes.items() if not good) == pytest.approx(limit + 0.05)
+    assert len(sizes) < 11
+
+
+def test_from_the_target_two_failures_upwards_are_seen_and_a_hole_between_them() -> None:
+    sizes = asked(edge(1.05), lambda size: size != 1.15 and size < 1.22)
+    assert sizes == {1.05: True, 1.1: True, 1.15: False, 1.2: True, 1.25: False}
+
+
+def test_below_the_target_the_first_size_that_is_recovered_ends_the_search() -> None:
+    expected = {1.05: False, 1.0: False, 0.95: False, 0.9: True}
+    assert asked(edge(1.05), lambda size: size < 0.92) == expected
+    assert asked(holds(1.05), lambda size: size < 0.92) == expected
+    assert asked(holds(0.5), lambda size: True) == {0.5: True}
+
+
+def row(size: float, outcome: str) -> Row:
+    return asdict(Case("toro", "capture", 45.0, size)) | {"outcome": outcome, "cause": None}
+
+
+def test_a_file_that_is_read_again_has_the_same_runs(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    for size, outcome in ((0.9, "recovered"), (1.0, "fell"), (1.05, "recovered"), (1.1, "fell")):
+        runs.add(row(size, outcome))
+    again = Runs(tmp_path)
+    assert again.rows == runs.rows
+    one = found(again, CELL)
+    assert one is not None
+    assert (one.value, one.open_end, one.beyond) == (0.9, False, (1.05,))
+    assert found(again, Case("toro", "momentum", 45.0)) is None
+    spots = asked(below(again, CELL, spots=[0.2]), lambda size: True)
+    assert list(spots) == pytest.approx([0.2, *np.arange(0.5, 1.01, 0.05)])
+
+
+def test_what_is_known_is_not_simulated_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Here:
+        """A pool that computes at once."""
+
+        def __init__(self, workers: int) -> None: ...
+        def __enter__(self) -> Here:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def submit(self, _: object, case: Case) -> campaign_runs.Future[Row]:
+            made.append(case.fraction)
+            future: campaign_runs.Future[Row] = campaign_runs.Future()
+            future.set_result(row(case.fraction, "recovered" if case.fraction < 0.9 else "fell"))
+            return future
+
+    made: list[float] = []
+    monkeypatch.setattr(campaign_runs, "ProcessPoolExecutor", Here)
+
+    def plan() -> Iterator[campaign_runs.Started]:
+        yield CELL, lambda: bisect(0.8)
+
+    runs = Runs(tmp_path)
+    carry_out(runs, plan(), 1)
+    first = list(made)
+    assert sorted(first) == [0.8, 0.85, 0.9, 0.95]
+    carry_out(Runs(tmp_path), plan(), 1)
+    assert made == first
+
+
+def test_every_part_names_cells_that_there_are(tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    for name, part in PARTS.items():
+        cases = [cell for cell, _ in part(runs)]
+        assert cases or name == "elsewhere"
+        assert len(set(cases)) == len(cases)
