@@ -130,7 +130,7 @@ class Lab:
             self.say("Error", f"{type(error).__name__}: {error}", "red")
 
     def _tell(self) -> None:
-        """Bring status window and panel up to date."""
+        """Bring status and panel up to date."""
         panel = self.drivers.panel
         if self.replay is not None:
             self.scene.tell(self.replay.figures())
@@ -205,7 +205,7 @@ class Lab:
             return
         self.alarm = self.public(running.verdict())
         if (panel := self.drivers.panel) is not None:
-            panel.show_end(running.headline(), self.alarm)
+            panel.show_end(running.headline())
 
     # What is shown.
 

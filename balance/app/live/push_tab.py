@@ -6,11 +6,12 @@ from typing import Any
 
 import viser
 
+from balance.app.live.colours import ALARM, PUSH
 from balance.app.live.controls import Controls, note
 from balance.app.live.panel_settings import bodies
 
 SOURCES = ("dial", "camera")
-HALF_LIMIT, LIMIT = 0.6, 1.0  # shares of the ankle limit at which the bar changes its colour
+LIMIT = 1.0  # share of the ankle limit beyond which the bar warns
 
 
 class PushTab:
@@ -26,7 +27,7 @@ class PushTab:
         self._bar: Any = controls.gui.add_progress_bar(0.0)
         actions, client = controls.lab.actions, controls.client
         icon = viser.Icon.ARROW_BIG_RIGHT
-        controls.button("Push", lambda: actions.push(client), icon=icon, color="orange")
+        controls.button("Push", lambda: actions.push(client), icon=icon, color=PUSH)
         controls.checkbox(
             "Push when a link is clicked",
             actions.push_on_click,
@@ -84,7 +85,7 @@ class PushTab:
     def show_bar(self, part: float, limit: float) -> None:
         """The chosen impulse as a share of the ankle limit (N s)."""
         self._bar.value = 100.0 * min(part, 1.0)
-        self._bar.color = "green" if part < HALF_LIMIT else "yellow" if part < LIMIT else "red"
+        self._bar.color = PUSH if part < LIMIT else ALARM
         content = note(f"{100 * part:.0f} % of the ankle limit, {limit:.1f} N s")
         if self._label.content != content:
             self._label.content = content

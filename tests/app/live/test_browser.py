@@ -104,6 +104,7 @@ def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
             a_click_on_a_link_chooses_the_body(page)
             page.evaluate(NO_PICTURES)
             a_push_by_button_moves_the_robot_and_it_recovers(page)
+            the_whole_robot_is_between_the_panels(page)
             a_fall_says_why_and_offers_to_begin_anew(page)
             a_slider_changes_the_gain_in_use(page)
             a_second_page_watches_without_controls(browser, lab)
@@ -180,9 +181,10 @@ def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     until(lambda: colours(page) > 50)
 
 
-def colours(page: Any) -> int:
+def colours(page: Any, canvas: Any = None) -> int:
     """Number of colours in a screenshot of the canvas, decoded by the browser itself."""
-    encoded = base64.b64encode(page.locator("canvas").first.screenshot()).decode()
+    canvas = page.locator("canvas").first if canvas is None else canvas
+    encoded = base64.b64encode(canvas.screenshot()).decode()
     count = page.evaluate(
         """async encoded => {
           const image = new Image();
@@ -233,17 +235,54 @@ def a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
     assert page.get_by_role("dialog").count() == 0
 
 
+def the_whole_robot_is_between_the_panels(page: Any) -> None:
+    """In a window even smaller than 1024 x 700: shoulders and soles are inside the picture."""
+    spots = page.evaluate(
+        """() => {
+          const {nodeRefFromName, camera} = window.__viserMutable;
+          return Object.entries(nodeRefFromName)
+            .filter(([name, node]) => node && name.startsWith("/world/robot/"))
+            .map(([name, node]) => node.getWorldPosition(node.position.clone()).project(camera))
+            .map(place => [place.x, place.y]);
+        }"""
+    )
+    assert len(spots) > 20
+    assert np.abs(spots).max() < 1.0
+    canvas = page.locator("canvas[data-engine]").bounding_box()
+    for panel in page.get_by_role("tab", name=re.compile("^(Run|Push)$")).all():
+        box = panel.bounding_box()
+        beside = box["x"] + box["width"] <= canvas["x"] or box["x"] >= canvas["x"] + canvas["width"]
+        assert beside
+
+
 def a_fall_says_why_and_offers_to_begin_anew(page: Any) -> None:
     set_number(page, "Impulse [N s]", "60")  # half as much again as ankles can catch
     until(lambda: "150 % of the ankle limit" in page.inner_text("body"))
     press(page, "Push")
     page.get_by_text("The robot fell", exact=True).wait_for()
-    dialog = page.get_by_role("dialog")
-    assert re.search(r"The robot fell at .* s: .*Reset begins anew", dialog.inner_text())
-    dialog.get_by_role("button", name="Reset", exact=True).click()
-    dialog.wait_for(state="hidden")
+    why = re.compile(r"The robot fell at .* s: .*Reset begins anew")
+    page.get_by_role("alert").filter(has_text=why).wait_for()
+    assert page.get_by_role("dialog").count() == 0  # nothing lies on top of the robot
+    until(lambda: figure(page, "real time") == "paused")
+    until(lambda: max(map(abs, seen_at(page, "/Centre of mass/ball"))) < 0.5)
+    press(page, "Begin anew")
+    page.get_by_text("The robot fell", exact=True).wait_for(state="hidden")
     until(lambda: figure(page, "last push") == "none")
     set_number(page, "Impulse [N s]", "12")
+
+
+def seen_at(page: Any, layer: str) -> list[float]:
+    """Where in the picture a node of a layer is, from -1 to 1 on both axes."""
+    found = page.evaluate(
+        """layer => {
+          const {nodeRefFromName, camera} = window.__viserMutable;
+          const node = nodeRefFromName["/world/overlay" + layer];
+          const place = node.getWorldPosition(node.position.clone()).project(camera);
+          return [place.x, place.y];
+        }""",
+        layer,
+    )
+    return [float(value) for value in found]
 
 
 def a_slider_changes_the_gain_in_use(page: Any) -> None:
@@ -323,17 +362,61 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()
-        film = browser.new_page(viewport=SIZE)
-        film.set_default_timeout(1e3 * PATIENCE_S)
-        film.goto((results / "mine" / "replay.html").as_uri())
-        film.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
-        until(lambda: colours(film) > 50)
-        # viser lets a page that still loads be pale.
-        opacity = "document.querySelector('canvas').style.opacity"
-        until(lambda: film.evaluate(opacity) in ("", "1"))
-        film.close()
+        a_replay_file_plays_by_itself(browser, results / "mine" / "replay.html")
     finally:
         command.stop()
+
+
+def a_replay_file_plays_by_itself(browser: Any, path: Path) -> None:
+    film = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
+    film.set_default_timeout(1e3 * PATIENCE_S)
+    film.goto(path.as_uri())
+    player = film.frame_locator("iframe")
+    player.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
+    until(lambda: colours(film, player.locator("canvas").first) > 50)
+    # viser lets a page that still loads be pale.
+    pale = "canvas => ['', '1'].includes(canvas.style.opacity)"
+    until(lambda: player.locator("canvas").first.evaluate(pale))
+    assert film.get_by_role("status").inner_text().startswith("toro, law momentum: ")
+    assert film.locator("figure svg").count() == 5
+    assert film.locator("figure .push").count() == 5  # one push
+    assert "Support polygon" in film.locator("aside").inner_text()
+    the_cursor_goes_with_the_player(film)
+    layers_stay_with_the_robot_in_the_second_round(film)
+    film.close()
+
+
+def the_cursor_goes_with_the_player(film: Any) -> None:
+    line = film.locator("figure .cursor").first
+    before = line.get_attribute("x1")
+    until(lambda: line.get_attribute("x1") != before)
+
+
+def layers_stay_with_the_robot_in_the_second_round(film: Any) -> None:
+    """After a round of the player each node is where the file puts it, none where it was left."""
+    time_now = "Number(view.document.querySelector('[role=slider]').ariaValueNow)"
+    away = film.evaluate(
+        f"""async () => {{
+          const view = document.querySelector("iframe").contentWindow;
+          const pause = () => new Promise(done => view.requestAnimationFrame(done));
+          let before = {time_now}, rounds = 0;
+          while (rounds < 2 || before < 0.1) {{
+            await pause();
+            const now = {time_now};
+            rounds += now < before;
+            before = now;
+          }}
+          await pause();
+          const {{nodeRefFromName, nodePoseData}} = view.__viserMutable;
+          return Object.entries(nodePoseData)
+            .filter(([name, pose]) => name.startsWith("/world/") && nodeRefFromName[name])
+            .filter(([name, pose]) => pose.poseUpdateState !== "needsUpdate")
+            .map(([name, pose]) => [name, Math.hypot(...nodeRefFromName[name].position.toArray()
+              .map((value, i) => value - pose.position[i]))]);
+        }}"""
+    )
+    assert len(away) > 60
+    assert [name for name, distance in away if distance > 1e-6] == []
 
 
 def _children(pid: int) -> list[int]:
