@@ -267,6 +267,8 @@ def parse_config(
         tree = draw_ranges(tree, seed if type(seed) is int and seed >= 0 else 0)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from None
+    if not isinstance(tree, Mapping):
+        raise ConfigError(f"{source}: an experiment is a mapping of keys, not a range of numbers")
     tree = with_full_paths(tree)
     sections = experiment_sections(tree, code)
     if code and isinstance(tree.get("code", {}), Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, Self, final
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
+from balance.config.tasks import FrameTaskConfig
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.gains import velocity_gains
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.support import SupportView
 from balance.control.parts.virtual_forces import VirtualForceConfig, VirtualForces
 from balance.control.parts.wrench_law import WrenchLaw
+from balance.errors import ConfigError
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -88,6 +91,15 @@ class VirtualModelController(WrenchLaw):
         self._base_rates, self._rates = self._in_base.ravel()[:6], self._in_world.ravel()[:6]
         self._at_point = np.eye(6)
         self._at_point[:3, 3:] = -pin.skew(self.p_BP)
+
+    def lead_limbs(self, limbs: Mapping[str, FrameTaskConfig]) -> None:
+        """Have limbs that move follow tasks, in a sequence of stances."""
+        if self._others is not None or not self._holds_base:
+            raise ConfigError(
+                "controller.virtual_forces pull at points of a stance that stays, and hold_base = "
+                "false leaves the CoM to them; phases need the springs of gains alone"
+            )
+        super().lead_limbs(limbs)
 
     def wanted_wrench(self, here: SupportView, desired: Desired) -> Array:
         """What the contacts must bear to replace the virtual springs and dampers, at the CoM."""

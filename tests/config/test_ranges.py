@@ -121,3 +121,8 @@ def test_wrong_ranges_get_one_sentence(value: Any, told: str) -> None:
         parse_config(CONFIG, "file.yaml", {"plant.friction": value})
     message = str(caught.value)
     assert message.startswith("file.yaml") and told in message and "\n" not in message
+
+
+def test_an_experiment_that_is_nothing_but_a_range_is_refused() -> None:
+    with pytest.raises(ConfigError, match="mapping of keys, not a range"):
+        parse_config({"uniform": [0.0, 1.0]}, "run.yaml")

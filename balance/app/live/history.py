@@ -29,6 +29,17 @@ class Sample:
     pushed: bool
 
 
+def charted(now: Instant) -> dict[str, Array]:
+    """What the charts of the motion show of an instant, in their units."""
+    return {
+        "com_error": 1e3 * now.com_error,
+        "rotation_error": np.degrees(now.rotation_error),
+        "linear_momentum": now.momentum[:3],
+        "angular_momentum": now.momentum[3:],
+        "cop_margin": 1e3 * now.cop_margins,
+    }
+
+
 class History:
     """Samples of the last ``SPAN_S`` seconds."""
 
@@ -50,14 +61,7 @@ class History:
     ) -> None:
         """Take a sample, with the durations of the last control steps if they are known."""
         steps = np.array([control_times_s.max(), np.median(control_times_s), deadline_s])
-        values = {
-            "com_error": 1e3 * now.com_error,
-            "rotation_error": np.degrees(now.rotation_error),
-            "linear_momentum": now.momentum[:3],
-            "angular_momentum": now.momentum[3:],
-            "cop_margin": 1e3 * now.cop_margins,
-            "control_time": 1e6 * steps,
-        }
+        values = {**charted(now), "control_time": 1e6 * steps}
         pushed = any(p.start <= now.time <= max(p.end, p.start + MARK_S) for p in pushes)
         self._samples.append(Sample(now.time, values, pushed))
         self.next_time = now.time + SAMPLE_S

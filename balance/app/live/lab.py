@@ -101,6 +101,7 @@ class Lab:
         if self.physics is not None:
             self.physics.stop()
         self.saver.close()
+        self.actions.limits.close()
 
     def tick(self) -> None:
         """One frame."""
@@ -130,7 +131,7 @@ class Lab:
             self.say("Error", f"{type(error).__name__}: {error}", "red")
 
     def _tell(self) -> None:
-        """Bring status window and panel up to date."""
+        """Bring status and panel up to date."""
         panel = self.drivers.panel
         if self.replay is not None:
             self.scene.tell(self.replay.figures())
@@ -139,7 +140,7 @@ class Lab:
         elif self.running is not None:
             self.scene.tell(self.running.figures(), self.alarm)
             if panel is not None:
-                panel.show_bar(*self.actions.ankle_share(self.running))
+                panel.show_bar(*self.actions.chosen(self.running))
         else:
             self.scene.tell([("simulation", "starting")], self.alarm)
 
@@ -205,7 +206,7 @@ class Lab:
             return
         self.alarm = self.public(running.verdict())
         if (panel := self.drivers.panel) is not None:
-            panel.show_end(running.headline(), self.alarm)
+            panel.show_end(running.headline())
 
     # What is shown.
 

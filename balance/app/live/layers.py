@@ -10,21 +10,8 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from balance.app.live.layer import (
-    BLUE,
-    GREEN,
-    LIFT_M,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    Layer,
-    Scale,
-    place,
-    set_arrows,
-    set_points,
-    show,
-)
+from balance.app.live.colours import ALARM, ASKED, CAPTURE, GROUND, MASS, NEUTRAL, PUSH, SPIN
+from balance.app.live.layer import LIFT_M, ROOT, Layer, Scale, place, show, turn
 from balance.app.live.observer import Instant, Observer
 from balance.app.live.pendulum_layer import PendulumBall
 from balance.robots import Robot
@@ -32,8 +19,8 @@ from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
 
-TRAIL_S = 3.0
-TRAIL_STEP_M = 5e-4
+PLUMB_DOTS = 9
+TRAIL_S, TRAIL_STEP_S = 3.0, 0.1
 GAP = 0.08  # of the robot's height, between the tip and the point pushed, which is inside a link
 SHOWN_PUSH_S = 0.6  # for which a short push is shown
 
@@ -41,97 +28,82 @@ SHOWN_PUSH_S = 0.6  # for which a short push is shown
 class Soles(Layer):
     """The rectangles of the contact surfaces."""
 
-    colour = ORANGE
+    colour = NEUTRAL
     symbol = "▭"
     meaning = "contact surfaces"
 
     def make(self) -> None:
-        self._lines = self.scene.add_line_segments(
-            f"{self.path}/edges",
-            np.zeros((1, 2, 3)),
-            colors=self.colour,
-            thickness=3.0,
-            thickness_units="screen",
-        )
+        self._edges: list[Any] = []
 
     def use(self, robot: Robot) -> None:
         """Take the corners of a robot's soles."""
-        self._corners = [sole.corners for sole in robot.soles]
+        for index, sole in enumerate(robot.soles):
+            raised = sole.corners + np.array([0.0, 0.0, LIFT_M])
+            ring = np.stack([raised, np.roll(raised, -1, axis=0)], axis=1)
+            self._edges.append(self.lines(f"sole {index}", ring.astype(np.float32), 3.0))
 
     def draw(self, now: Instant) -> None:
-        segments = []
-        for corners, pose in zip(self._corners, now.soles, strict=True):
-            world = corners @ pose.rotation.T + pose.translation + [0.0, 0.0, LIFT_M]
-            segments.append(np.stack([world, np.roll(world, -1, axis=0)], axis=1))
-        set_points(self._lines, np.concatenate(segments))
+        for edges, pose in zip(self._edges, now.soles, strict=True):
+            place(edges, pose.translation)
+            turn(edges, pose.rotation)
 
 
 class CentreOfMass(Layer):
-    """The CoM, its projection on the ground, and the line between them."""
+    """The CoM, its projection on the ground, and a dotted line between them."""
 
-    colour = VERMILION
+    colour = MASS
     meaning = "and its projection"
 
     def make(self) -> None:
         self._ball = self.scene.add_icosphere(
             f"{self.path}/ball", radius=0.024 * self.scale.height, color=self.colour
         )
-        self._spot = self.disc("spot", 0.012, self.colour)
-        self._line = self.scene.add_line_segments(
-            f"{self.path}/line",
-            np.zeros((1, 2, 3)),
-            colors=self.colour,
-            thickness=1.5,
-            thickness_units="screen",
-        )
+        self._spot = self.disc("spot", 0.012)
+        self._dots = [self.dot(f"dot {i}") for i in range(PLUMB_DOTS)]
 
     def draw(self, now: Instant) -> None:
         place(self._ball, now.com)
         place(self._spot, now.com, 2.0 * LIFT_M)
-        down = np.array([now.com[0], now.com[1], 0.0])
-        set_points(self._line, np.array([[now.com, down]]))
+        for index, dot in enumerate(self._dots, start=1):
+            place(dot, now.com, now.com[2] * index / (PLUMB_DOTS + 1))
 
 
 class Trail(Layer):
-    """Where the CoM's projection was during the last seconds."""
+    """Where the CoM's projection was during the last seconds, a dot for each moment."""
 
-    colour = VERMILION
-    symbol = "∿"
+    colour = MASS
+    symbol = "⋯"
     meaning = "last 3 s, on the ground"
 
     def make(self) -> None:
-        self._points: deque[tuple[float, Array]] = deque()
-        self._line = self.scene.add_line_segments(
-            f"{self.path}/line",
-            np.zeros((1, 2, 3)),
-            colors=self.colour,
-            thickness=2.5,
-            thickness_units="screen",
-        )
+        self._dots = [self.dot(f"dot {i}") for i in range(round(TRAIL_S / TRAIL_STEP_S))]
+        self._left: deque[float] = deque()
+        self._next = 0
+        for dot in self._dots:
+            show(dot, False)
 
     def draw(self, now: Instant) -> None:
-        if self._points and now.time < self._points[-1][0]:
-            self._points.clear()
-        point = np.array([now.com[0], now.com[1], LIFT_M])
-        if not self._points or np.linalg.norm(point - self._points[-1][1]) > TRAIL_STEP_M:
-            self._points.append((now.time, point))
-        while self._points and now.time - self._points[0][0] > TRAIL_S:
-            self._points.popleft()
-        path = np.array([point for _, point in self._points])
-        show(self._line, len(path) > 1)
-        if len(path) > 1:
-            set_points(self._line, np.stack([path[:-1], path[1:]], axis=1))
+        if self._left and now.time < self._left[-1]:
+            self._left.clear()
+        while self._left and now.time - self._left[0] > TRAIL_S:
+            self._left.popleft()
+        if not self._left or now.time - self._left[-1] >= TRAIL_STEP_S:
+            self._left.append(now.time)
+            place(self._dots[self._next], now.com, LIFT_M)
+            self._next = (self._next + 1) % len(self._dots)
+        for age in range(1, len(self._dots) + 1):  # in the order in which they were left
+            show(self._dots[self._next - age], age <= len(self._left))
 
 
 class CentreOfPressure(Layer):
     """The measured CoP of each sole, small, and of all together."""
 
-    colour = GREEN
+    colour = GROUND
     meaning = "of each sole and of all"
 
     def make(self) -> None:
-        self._spots = [self.disc(f"sole {i}", 0.007, self.colour) for i in range(4)]
-        self._total = self.disc("total", 0.011, self.colour)
+        self._spots = [self.disc(f"sole {i}", 0.007) for i in range(4)]
+        self._total = self.disc("total", 0.011)
 
     def draw(self, now: Instant) -> None:
         for index, spot in enumerate(self._spots):
@@ -143,88 +115,83 @@ class CentreOfPressure(Layer):
 class SupportPolygon(Layer):
     """The convex hull of the feet that bear load."""
 
-    colour = GREEN
+    colour = GROUND
     symbol = "▱"
     meaning = "around loaded feet"
 
     def make(self) -> None:
-        self._edges = self.scene.add_line_segments(
-            f"{self.path}/edges",
-            np.zeros((1, 2, 3)),
-            colors=self.colour,
-            thickness=2.0,
-            thickness_units="screen",
+        self._edges = self.lines("edges", np.zeros((1, 2, 3)), 2.0)
+        self._area = self.scene.add_mesh_simple(
+            f"{self.path}/area",
+            np.zeros((3, 3), dtype=np.float32),
+            np.array([[0, 1, 2]], dtype=np.uint32),
+            color=self.colour,
+            opacity=0.16,
+            side="double",
+            cast_shadow=False,
+            receive_shadow=False,
         )
-        self._area: Any = None
         self._shown = np.empty((0, 3))
 
     def draw(self, now: Instant) -> None:
         hull = now.support
+        for node in (self._edges, self._area):
+            show(node, len(hull) > 2)
         same = hull.shape == self._shown.shape and np.allclose(hull, self._shown, atol=1e-3)
-        if same:
+        if same or len(hull) < 3:
             return
         self._shown = hull
-        show(self._edges, len(hull) > 2)
-        if self._area is not None:
-            self._area.remove()
-            self._area = None
-        if len(hull) > 2:
-            raised = hull + np.array([0.0, 0.0, 0.5 * LIFT_M])
-            ring = np.stack([raised, np.roll(raised, -1, axis=0)], axis=1)
-            self._edges.points = ring.astype(np.float32)
-            fan = np.array([[0, i, i + 1] for i in range(1, len(hull) - 1)], dtype=np.uint32)
-            self._area = self.scene.add_mesh_simple(
-                f"{self.path}/area",
-                raised.astype(np.float32),
-                fan,
-                color=self.colour,
-                opacity=0.16,
-                side="double",
-                cast_shadow=False,
-                receive_shadow=False,
-            )
+        raised = (hull + np.array([0.0, 0.0, 0.5 * LIFT_M])).astype(np.float32)
+        self._edges.points = np.stack([raised, np.roll(raised, -1, axis=0)], axis=1)
+        self._area.vertices = raised
+        fan = np.array([[0, i, i + 1] for i in range(1, len(hull) - 1)], dtype=np.uint32)
+        if fan.shape != self._area.faces.shape:
+            self._area.faces = fan
 
 
 class CapturePoint(Layer):
     """The instantaneous capture point, x + v / omega."""
 
-    colour = SKY
+    colour = CAPTURE
     meaning = "x + v / ω"
 
     def make(self) -> None:
-        self._spot = self.disc("spot", 0.013, self.colour, 0.9)
+        self._spot = self.disc("spot", 0.013, 0.9)
 
     def draw(self, now: Instant) -> None:
         place(self._spot, now.capture_point, 1.8 * LIFT_M)
 
 
-class ContactForces(Layer):
-    """Contact wrenches, as force at the CoP and torsion about the sole's normal."""
+class Arrows(Layer):
+    """A layer that is made of arrows only."""
 
-    colour = GREEN
     symbol = "↑"
-    meaning = "of the ground on each sole"
-    offset = 0.0
 
     def make(self) -> None:
-        self._forces = self.arrows("forces", 1)
-        self._torsions = self.arrows("torsions", 1, 0.003)
+        """They are made when there are any to be drawn."""
+
+
+class ContactForces(Arrows):
+    """Contact wrenches, as force at the CoP and torsion about the sole's normal."""
+
+    colour = GROUND
+    meaning = "of the ground on each sole"
+    offset = 0.0
 
     def _wrenches(self, now: Instant) -> tuple[Array, Array, Array]:
         return now.cops, now.forces, now.torsions
 
     def draw(self, now: Instant) -> None:
         cops, forces, torsions = self._wrenches(now)
-        colours = np.tile(self.colour, (len(cops), 1))
         starts = cops + np.array([0.0, self.offset, 0.0])
-        set_arrows(self._forces, starts, self.scale.force * forces, colours)
-        set_arrows(self._torsions, starts, self.scale.torsion * torsions, colours)
+        self.draw_arrows("force", starts, self.scale.force * forces)
+        self.draw_arrows("torsion", starts, self.scale.torsion * torsions, 0.003)
 
 
 class CommandedForces(ContactForces):
     """The wrenches that the law asks for."""
 
-    colour = BLUE
+    colour = ASKED
     meaning = "that the law asks for"
     offset = 0.03  # m, beside the measured ones
 
@@ -232,47 +199,33 @@ class CommandedForces(ContactForces):
         return now.commanded_cops, now.commanded, now.commanded_torsions
 
 
-class Touches(Layer):
+class Touches(Arrows):
     """Forces where bodies touch the ground or each other."""
 
-    colour = VERMILION
-    symbol = "↑"
+    colour = ALARM
     meaning = "of what bodies touch besides the soles"
 
-    def make(self) -> None:
-        self._forces = self.arrows("forces", 1)
-
     def draw(self, now: Instant) -> None:
-        points, forces = now.touches[:, 0], now.touches[:, 1]
-        colours = np.tile(self.colour, (len(points), 1))
-        set_arrows(self._forces, points, self.scale.force * forces, colours)
+        self.draw_arrows("force", now.touches[:, 0], self.scale.force * now.touches[:, 1])
 
 
-class AngularMomentum(Layer):
+class AngularMomentum(Arrows):
     """The angular momentum about the CoM."""
 
-    colour = PURPLE
-    symbol = "↑"
+    colour = SPIN
     meaning = "about the centre of mass"
 
-    def make(self) -> None:
-        self._arrow = self.arrows("arrow", 1, 0.008)
-
     def draw(self, now: Instant) -> None:
-        vector = self.scale.spin * now.momentum[None, 3:]
-        set_arrows(self._arrow, now.com[None], vector, np.array([self.colour]))
+        self.draw_arrows("arrow", now.com[None], self.scale.spin * now.momentum[None, 3:], 0.008)
 
 
-class PushArrow(Layer):
+class PushArrow(Arrows):
     """Pushes, as arrows that end where they act."""
 
-    colour = ORANGE
+    colour = PUSH
     symbol = "→"
     meaning = "where it acts"
-
-    def make(self) -> None:
-        self._arrow = self.arrows("arrow", 1, 0.012)
-        self.pushes: Sequence[Push] = ()
+    pushes: Sequence[Push] = ()
 
     def use(self, observer: Observer, pushes: Sequence[Push]) -> None:
         """Take the pushes of a session or recording."""
@@ -287,10 +240,10 @@ class PushArrow(Layer):
                 vector = 0.24 * self.scale.height * axis
                 starts.append(pose.translation - vector - GAP * self.scale.height * axis)
                 vectors.append(vector)
-        show(self._arrow, bool(starts))
-        if starts:
-            colours = np.tile(self.colour, (len(starts), 1))
-            set_arrows(self._arrow, np.array(starts), np.array(vectors), colours)
+        rows = (-1, 3)
+        self.draw_arrows(
+            "arrow", np.array(starts).reshape(rows), np.array(vectors).reshape(rows), 0.012
+        )
 
 
 LAYERS: dict[str, tuple[type[Layer], bool]] = {
@@ -316,7 +269,7 @@ class Overlays:
     def __init__(
         self, server: viser.ViserServer, observer: Observer, shown: dict[str, bool]
     ) -> None:
-        self._root = server.scene.add_frame("/overlay", show_axes=False)
+        self._root = server.scene.add_frame(ROOT, show_axes=False)
         scale = Scale.of(observer.robot)
         self.layers = {name: cls(server, name, scale) for name, (cls, _) in LAYERS.items()}
         self._observer = observer

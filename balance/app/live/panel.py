@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import viser
 
+from balance.app.live.colours import ALARM
 from balance.app.live.controls import Controls, note
 from balance.app.live.gain_sliders import GainSliders
 from balance.app.live.key_sliders import KeySliders
 from balance.app.live.messages import Pause, Speed, Step
+from balance.app.live.push_limits import Limits
 from balance.app.live.push_tab import PushTab
 from balance.app.live.ranges import WORLD
 from balance.app.live.replay_controls import ReplayControls
@@ -28,7 +29,7 @@ class Panel:
     def __init__(self, lab: Lab, client: viser.ClientHandle) -> None:
         self._lab, self._gui = lab, client.gui
         self._controls = Controls(lab, client)
-        self._modal: Any = None
+        self._end: Any = None
         self._push: PushTab | None = None
         self._replay: ReplayControls | None = None
         self._top = self._gui.add_folder("Replay" if lab.replay else "Time")
@@ -39,15 +40,15 @@ class Panel:
                 self._transport()
         self._tabs = self._gui.add_tab_group()
         if lab.replay is None:
-            with self._tabs.add_tab("Push", viser.Icon.HAND_CLICK):
+            with self._tabs.add_tab("Push"):
                 self._push = PushTab(self._controls)
-            with self._tabs.add_tab("Law", viser.Icon.ADJUSTMENTS):
+            with self._tabs.add_tab("Law"):
                 self._law_tab()
-            with self._tabs.add_tab("World", viser.Icon.WORLD):
+            with self._tabs.add_tab("World"):
                 self._world_tab()
-        with self._tabs.add_tab("View", viser.Icon.EYE):
+        with self._tabs.add_tab("View"):
             self._view_tab()
-        with self._tabs.add_tab("Keep", viser.Icon.DEVICE_FLOPPY):
+        with self._tabs.add_tab("Keep"):
             self._save_tab = SaveTab(self._controls)
 
     def remove(self) -> None:
@@ -96,6 +97,11 @@ class Panel:
         surroundings = scene.surroundings
         look = self._gui.add_dropdown("Robot", LOOKS, initial_value=scene.look)
         controls.on_touch(look, lambda: scene.set_look(look.value))
+        controls.checkbox(
+            "Follow the robot",
+            surroundings.follow.on,
+            partial(setattr, surroundings.follow, "on"),
+        )
         controls.checkbox("Dark theme", surroundings.theme.dark, surroundings.set_dark)
         controls.checkbox("Floor and grid", surroundings.floor, surroundings.set_floor)
         for name, shown in scene.shown.items():
@@ -108,10 +114,10 @@ class Panel:
         if self._push is not None:
             self._push.show_body(body)
 
-    def show_bar(self, part: float, limit: float) -> None:
-        """The chosen impulse as a share of the ankle limit (N s)."""
+    def show_bar(self, impulse: float, limits: Limits) -> None:
+        """The chosen impulse (N s) beside what could be caught."""
         if self._push is not None:
-            self._push.show_bar(part, limit)
+            self._push.show_bar(impulse, limits)
 
     def show_settings(self) -> None:
         """Show what the settings say, after a choice that was taken back."""
@@ -128,14 +134,15 @@ class Panel:
 
     def show_begin(self) -> None:
         """A new session: what was said about the last one goes."""
-        if self._modal is not None:
-            self._modal.close()
-            self._modal = None
+        if self._end is not None:
+            self._end.remove()
+            self._end = None
 
-    def show_end(self, title: str, text: str) -> None:
-        """Say why the session is over, and offer to begin anew."""
-        self._modal = self._gui.add_modal(title)
-        with self._modal:
-            self._gui.add_html(f'<div style="padding:.4em .2em">{html.escape(text)}</div>')
-            self._controls.button("Reset", self._lab.restart, icon=viser.Icon.REFRESH)
-            self._controls.button("Look at it", self.show_begin, color="gray")
+    def show_end(self, title: str) -> None:
+        """Say on top that the session is over, and offer to begin anew; nothing is covered."""
+        self.show_begin()
+        self._end = self._gui.add_folder(title, order=-1.0)
+        with self._end:
+            self._controls.button(
+                "Begin anew", self._lab.restart, icon=viser.Icon.REFRESH, color=ALARM
+            )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from balance.app.live.layer import GREY, ORANGE, Layer, place, set_points, show
+from balance.app.live.colours import NEUTRAL, PUSH
+from balance.app.live.layer import Layer, place, set_points, show
 from balance.app.live.observer import Instant, Observer
 from balance.simulation.pendulum import Pendulums, Swing
 from balance.simulation.pushes import PendulumPush, Push
@@ -15,21 +16,16 @@ from balance.simulation.pushes import PendulumPush, Push
 class PendulumBall(Layer):
     """The ball and its ropes: swinging in, at the hit, and away; one at a time."""
 
-    colour = ORANGE
+    colour = PUSH
     meaning = "that hits, on two ropes"
 
     def make(self) -> None:
+        self._place = self.frame("place")
         self._ball = self.scene.add_icosphere(
-            f"{self.path}/ball", radius=1.0, color=self.colour, visible=False
+            f"{self._place.name}/ball", radius=1.0, color=self.colour, visible=False
         )
-        self._ropes = self.scene.add_line_segments(
-            f"{self.path}/ropes",
-            np.zeros((2, 2, 3)),
-            colors=GREY,
-            thickness=2.0,
-            thickness_units="screen",
-            visible=False,
-        )
+        self._ropes = self.lines("place/ropes", np.zeros((2, 2, 3)), 2.0, NEUTRAL)
+        self._ropes.visible = False
         self._pushes: list[Push] = []
         self._observer: Observer | None = None
         self._seen: dict[float, Swing] = {}
@@ -48,8 +44,10 @@ class PendulumBall(Layer):
             ball = swing.ball(now.time)
             if self._ball.scale != swing.radius:
                 self._ball.scale = swing.radius
-            place(self._ball, ball)
-            set_points(self._ropes, np.array([[end, ball] for end in swing.rope_ends]))
+            place(self._place, ball)
+            set_points(
+                self._ropes, np.array([[end - ball, np.zeros(3)] for end in swing.rope_ends])
+            )
 
     def _current(self, time: float) -> Swing | None:
         """The first pendulum that has not swung away yet.

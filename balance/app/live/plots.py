@@ -1,4 +1,4 @@
-"""Live plots: six small charts of the last ten seconds, with the pushes marked."""
+"""Six small charts of the last ten seconds, with the pushes marked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import viser
 
+from balance.app.live.colours import AXIS_LINES, PUSH, STEP_LINES, Line, css, sole_lines
 from balance.app.live.history import SPAN_S, History
 
-AXES = (("x", "#D55E00"), ("y", "#009E73"), ("z", "#0072B2"))
-PUSH = "#E69F00"
-HEIGHT_PX = 80
+HEIGHT_PX = 74
 BLANK = np.array([-SPAN_S, 0.0])
 
 
@@ -35,43 +34,28 @@ CHARTS: dict[str, Chart] = {
     "cop_margin": Chart("CoP margin [mm]", (0.0, 50.0)),
     "control_time": Chart("Control step [µs]", (10.0, 10000.0), logarithmic=True),
 }
-STEPS = (("largest", "#56B4E9"), ("median", "#0072B2"), ("deadline", "#D55E00"))
-SOLE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
 class Plots:
-    """The charts in a panel of their own at the left edge."""
+    """The charts, in the container in which they are made."""
 
     def __init__(self, server: viser.ViserServer, soles: list[str]) -> None:
-        self._panel = server.gui.add_panel()
-        self._server = server
         self._charts: dict[str, Any] = {}
         self._bounds: dict[str, tuple[float, float]] = {}
-        with self._panel.add_tab("Last 10 seconds", viser.Icon.CHART_LINE):
-            server.gui.add_html(_legend(soles))
-            for key, chart in CHARTS.items():
-                names = self._names(key, soles)
-                self._charts[key] = server.gui.add_uplot(
-                    (BLANK, np.zeros(2), *[np.zeros(2)] * len(names)),
-                    _series(names),
-                    title=chart.title,
-                    scales=_scales(chart, chart.least),
-                    axes=_axes(chart),
-                    legend={"show": False},
-                    cursor={"show": False},
-                    height=HEIGHT_PX,
-                    padding=(7, 10, 0, 0),
-                )
-        self._panel.dock_left()
-        self._panel.set_width(330)
-
-    @staticmethod
-    def _names(key: str, soles: list[str]) -> list[tuple[str, str]]:
-        if key == "cop_margin":
-            return list(zip(soles, SOLE_COLOURS, strict=False))
-        if key == "control_time":
-            return list(STEPS)
-        return list(AXES)
+        self._key = server.gui.add_html(legend(soles))
+        for key, chart in CHARTS.items():
+            lines = lines_of(key, soles)
+            self._charts[key] = server.gui.add_uplot(
+                (BLANK, np.zeros(2), *[np.zeros(2)] * len(lines)),
+                _series(lines),
+                title=chart.title,
+                scales=_scales(chart, chart.least),
+                axes=_axes(chart),
+                legend={"show": False},
+                cursor={"show": False},
+                height=HEIGHT_PX,
+                padding=(7, 10, 0, 0),
+            )
 
     def draw(self, history: History) -> None:
         """Show the last seconds."""
@@ -82,24 +66,35 @@ class Plots:
             if chart.logarithmic:
                 data = (*data[:2], *(np.clip(column, *chart.least) for column in data[2:]))
                 handle.visible = bool(np.isfinite(data[2]).any())  # a replay has no such times
-            bounds = chart.least if chart.logarithmic else _range(data[2:], chart.least)
+            bounds = chart.least if chart.logarithmic else range_of(data[2:], chart.least)
             if bounds != self._bounds.get(key):  # the page makes a chart anew for new scales
                 self._bounds[key] = bounds
                 handle.scales = _scales(chart, bounds)
             handle.data = data
 
     def remove(self) -> None:
-        """Take the panel off the page."""
-        self._panel.remove()
+        """Take the charts off the page."""
+        for handle in (self._key, *self._charts.values()):
+            handle.remove()
 
 
-def _series(names: list[tuple[str, str]]) -> tuple[Any, ...]:
+def lines_of(key: str, soles: list[str]) -> tuple[Line, ...]:
+    """The lines of a chart."""
+    if key == "cop_margin":
+        return sole_lines(soles)
+    return STEP_LINES if key == "control_time" else AXIS_LINES
+
+
+def _series(lines: tuple[Line, ...]) -> tuple[Any, ...]:
     hidden = {"show": False}
-    mark = {"label": "push", "scale": "push", "fill": PUSH + "55", "width": 0, "points": hidden}
-    lines = [
-        {"label": name, "stroke": colour, "width": 1.5, "points": hidden} for name, colour in names
+    fill = css(PUSH, 0.33)
+    mark = {"label": "push", "scale": "push", "fill": fill, "width": 0, "points": hidden}
+    drawn = [
+        {"label": line.name, "stroke": css(line.colour), "width": 1.5, "points": hidden}
+        | ({"dash": line.dash} if line.dash else {})
+        for line in lines
     ]
-    return ({"label": "t"}, mark, *lines)
+    return ({"label": "t"}, mark, *drawn)
 
 
 def _scales(chart: Chart, bounds: tuple[float, float]) -> dict[str, Any]:
@@ -115,15 +110,16 @@ def _axes(chart: Chart) -> tuple[Any, ...]:
     # A logarithmic axis would have nine lines for each power of ten.
     lines = {"grid": {"show": False}} if chart.logarithmic else {}
     return (
-        {"font": font, "size": 20, "ticks": {"size": 3}, "space": 40},
-        {"font": font, "size": 44, "ticks": {"size": 3}, "space": 26} | lines,
+        {"font": font, "size": 20, "ticks": {"size": 3}, "space": 34},
+        {"font": font, "size": 40, "ticks": {"size": 3}, "space": 18} | lines,
     )
 
 
-def _range(columns: tuple[Any, ...], least: tuple[float, float]) -> tuple[float, float]:
+def range_of(columns: tuple[Any, ...], least: tuple[float, float]) -> tuple[float, float]:
     """Round bounds that hold all values: they change seldom, so the charts stand still."""
     values = np.concatenate(columns)
     values = values[np.isfinite(values)]
+    values = np.where(np.abs(values) < 1e-9, 0.0, values)  # rounding needs no room
     low = min(float(values.min(initial=0.0)), least[0])
     high = max(float(values.max(initial=0.0)), least[1])
     return (-_round_up(-low) if low < 0.0 else 0.0, _round_up(high))
@@ -135,16 +131,25 @@ def _round_up(value: float) -> float:
     return float(next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value))
 
 
-def _legend(soles: list[str]) -> str:
-    """What the colours mean; names of soles come from files, so they are escaped."""
-    lines = ((*AXES, ("push", PUSH)), tuple(zip(soles, SOLE_COLOURS, strict=False)), STEPS)
-    rows = [
-        "".join(
-            f'<span style="margin-right:.9em"><b style="color:{colour}">■</b> '
-            f"{html.escape(name)}</span>"
-            for name, colour in line
-        )
-        for line in lines
-    ]
-    style = "font-size:.78em;padding:.35em .8em 0;opacity:.85"
-    return f'<div style="{style}">{rows[0]}<br>CoP: {rows[1]}<br>Step: {rows[2]}</div>'
+def legend(soles: list[str], steps: bool = True) -> str:
+    """What colours and dashes mean; names of soles come from files, so they are escaped."""
+    rows = [(*AXIS_LINES, Line("push", PUSH)), sole_lines(soles), STEP_LINES if steps else ()]
+    titles = ("", "CoP: ", "Step: ")
+    text = "".join(
+        f"<div>{title}{''.join(_sample(line) for line in row)}</div>"
+        for title, row in zip(titles, rows, strict=True)
+        if row
+    )
+    return f'<div style="font-size:.7em;padding:.3em .9em 0;opacity:.9">{text}</div>'
+
+
+def _sample(line: Line) -> str:
+    width = 8 if line.colour == PUSH else 2.5
+    opacity = ' stroke-opacity="0.4"' if line.colour == PUSH else ""
+    dash = f' stroke-dasharray="{",".join(map(str, line.dash))}"' if line.dash else ""
+    return (
+        '<span style="margin-right:.6em;white-space:nowrap"><svg width="20" height="8" '
+        'style="vertical-align:middle"><path d="M0 4H20" '
+        f'stroke="{css(line.colour)}" stroke-width="{width}"{dash}{opacity}/></svg> '
+        f"{html.escape(line.name)}</span>"
+    )

@@ -6,11 +6,12 @@ from typing import Any
 
 import viser
 
+from balance.app.live.colours import ALARM, PUSH
 from balance.app.live.controls import Controls, note
 from balance.app.live.panel_settings import bodies
+from balance.app.live.push_limits import Limits
 
 SOURCES = ("dial", "camera")
-HALF_LIMIT, LIMIT = 0.6, 1.0  # shares of the ankle limit at which the bar changes its colour
 
 
 class PushTab:
@@ -26,7 +27,7 @@ class PushTab:
         self._bar: Any = controls.gui.add_progress_bar(0.0)
         actions, client = controls.lab.actions, controls.client
         icon = viser.Icon.ARROW_BIG_RIGHT
-        controls.button("Push", lambda: actions.push(client), icon=icon, color="orange")
+        controls.button("Push", lambda: actions.push(client), icon=icon, color=PUSH)
         controls.checkbox(
             "Push when a link is clicked",
             actions.push_on_click,
@@ -81,10 +82,21 @@ class PushTab:
         """Name the body that was clicked."""
         self._body.value = body
 
-    def show_bar(self, part: float, limit: float) -> None:
-        """The chosen impulse as a share of the ankle limit (N s)."""
-        self._bar.value = 100.0 * min(part, 1.0)
-        self._bar.color = "green" if part < HALF_LIMIT else "yellow" if part < LIMIT else "red"
-        content = note(f"{100 * part:.0f} % of the ankle limit, {limit:.1f} N s")
+    def show_bar(self, impulse: float, limits: Limits) -> None:
+        """The chosen impulse (N s) beside what could be caught; red if no law could."""
+        most = limits.recovery or limits.ankle
+        self._bar.value = 100.0 * min(impulse / most, 1.0)
+        self._bar.color = PUSH if impulse <= most else ALARM
+        content = note(bar_text(impulse, limits))
         if self._label.content != content:
             self._label.content = content
+
+
+def bar_text(impulse: float, limits: Limits) -> str:
+    """The impulse as a share of what ankles alone, and what any law, could catch."""
+    text = f"{100 * impulse / limits.ankle:.0f} % of the ankle limit, {limits.ankle:.1f} N s"
+    if limits.recovery is None:
+        return text
+    most = limits.recovery
+    share = f"{100 * impulse / most:.0f} % of what any law could recover without a step"
+    return f"{text}; {share}, {most:.1f} N s"

@@ -33,7 +33,7 @@ class Replay:
         return self._time
 
     def figures(self) -> list[tuple[str, str]]:
-        """Label and value of what the status window shows."""
+        """Label and value of what the left panel shows."""
         return [
             ("replay", self.folder.name),
             ("law", shown_name(self.recording.config.controller.law)),

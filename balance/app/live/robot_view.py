@@ -13,6 +13,7 @@ import trimesh
 import viser
 from numpy.typing import NDArray
 
+from balance.app.live.follow import ROOT as WORLD
 from balance.robots import Robot
 from balance.simulation.plants.visuals import colour_of, triangles_of, visual_shapes
 
@@ -35,7 +36,7 @@ class RobotView:
         server: viser.ViserServer,
         robot: Robot,
         on_click: Callable[[str, Any], None] | None = None,
-        root: str = "/robot",
+        root: str = f"{WORLD}/robot",
     ) -> None:
         self._model, self._data = robot.model, robot.model.createData()
         self._frames: dict[int, viser.FrameHandle] = {}

@@ -68,7 +68,7 @@ class Running:
         return Snapshot(config, log, rows, self.end, busy, self._robot_folders, self.conflict)
 
     def figures(self) -> list[tuple[str, str]]:
-        """Label and value of what the status window shows."""
+        """Label and value of what the left panel shows."""
         rows = self.shared.rows
         recent = self.shared.log.control_time[max(0, rows - 1000) : rows]
         step = f"{1e6 * np.median(recent):.0f} µs" if rows else "–"

@@ -1,4 +1,4 @@
-"""Everything that all pages see: surroundings, robot, layers, plots and the status window."""
+"""Everything that all pages see: surroundings, robot, layers, status and plots."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import viser
 
 from balance.app.live.history import SAMPLE_S, SPAN_S, History
 from balance.app.live.layers import LAYERS, Overlays
+from balance.app.live.left_panel import LeftPanel
 from balance.app.live.observer import Instant, Observer, Rows
-from balance.app.live.plots import Plots
 from balance.app.live.replay import Replay
 from balance.app.live.robot_view import LOOKS, RobotView
 from balance.app.live.running import Running
-from balance.app.live.status_window import StatusWindow
 from balance.app.live.surroundings import LIGHT, Surroundings, Theme
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.errors import InputError
@@ -24,6 +23,7 @@ from balance.robots import Robot
 from balance.simulation.pushes import Push
 
 MAX_SAMPLES = 12  # of the history in one frame
+JUMP_S = 1.0  # between two frames: more is a jump in time
 STEPS = 40  # control steps before a sample, whose durations it shows
 
 Clicked = Callable[[str, Any], None]
@@ -45,8 +45,8 @@ class Scene:
         self._soles: list[str] = []
         self._view: RobotView | None = None
         self._overlays: Overlays | None = None
-        self._plots: Plots | None = None
-        self._status = StatusWindow(server)
+        self._left = LeftPanel(server)
+        self._last = 0.0
 
     def use(self, robot: Robot, path: SetpointSource, pushes: Sequence[Push] = ()) -> None:
         """Show a robot from now on; the plots begin anew."""
@@ -65,9 +65,8 @@ class Scene:
             self._overlays = Overlays(self.server, self.observer, self.shown)
         if sole_labels(robot) != self._soles:
             self._soles = sole_labels(robot)
-            if self._plots is not None:
-                self._plots.remove()
-            self._plots = Plots(self.server, self._soles)
+            self._left.use(self._soles)
+        self.surroundings.follow.begin(robot.com(), 1.9 * float(robot.com()[2]))
         self.history.clear()
         self.set_pushes(pushes)
 
@@ -85,12 +84,14 @@ class Scene:
         with self.server.atomic():
             self._view.draw(now.q)
             self._overlays.draw(now)
+            jumped = not 0.0 <= now.time - self._last < JUMP_S
+            self.surroundings.follow.draw(now.com, again=jumped)
+        self._last = now.time
         return now
 
     def plot(self) -> None:
         """Show the history."""
-        if self._plots is not None:
-            self._plots.draw(self.history)
+        self._left.plot(self.history)
 
     def show_layer(self, name: str, on: bool) -> None:
         """Switch a layer on or off."""
@@ -107,8 +108,8 @@ class Scene:
             self._view.set_look(self.look)
 
     def tell(self, cells: Sequence[tuple[str, str]], alarm: str = "") -> None:
-        """Figures for the status window (label and value), and what is wrong, if anything."""
-        self._status.show(cells, alarm)
+        """Figures (label and value), and what is wrong, if anything."""
+        self._left.show(cells, alarm)
 
 
 def draw_session(scene: Scene, running: Running) -> None:

@@ -8,10 +8,12 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from balance.app.live.colours import Colour
+from balance.app.live.follow import ROOT as WORLD
+from balance.app.live.follow import Follow
 from balance.robots import Robot
 
-Colour = tuple[int, int, int]
-
+RIGHT_PX = 300  # width of the panel that drives
 LIGHT_FROM = (2.2, -2.6, 5.0)  # m, seen from the robot
 
 
@@ -38,7 +40,7 @@ class Theme:
 
 LIGHT = Theme(
     dark=False,
-    brand=(0, 114, 178),
+    brand=(88, 101, 118),
     sky=((214, 226, 238), (250, 251, 253)),
     floor=(244, 246, 249),
     cell=(222, 227, 233),
@@ -51,7 +53,7 @@ LIGHT = Theme(
 )
 DARK = Theme(
     dark=True,
-    brand=(64, 156, 216),
+    brand=(140, 155, 178),
     sky=((12, 16, 24), (38, 47, 61)),
     floor=(27, 33, 43),
     cell=(40, 48, 61),
@@ -72,11 +74,12 @@ class Surroundings:
     ) -> None:
         self._server, self._environment_map = server, environment_map
         self.floor = True
+        self.follow = Follow(server)
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
         server.scene.configure_default_lights(enabled=False)
         server.gui.main_panel.dock_right()
-        server.gui.main_panel.set_width(370)
+        server.gui.main_panel.set_width(RIGHT_PX)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -111,7 +114,7 @@ class Surroundings:
             intensity=theme.soft if self._environment_map else theme.alone,
         )
         self._floor = scene.add_grid(
-            "/surroundings/floor",
+            f"{WORLD}/floor",
             infinite_grid=True,
             cell_size=0.1,
             section_size=0.5,

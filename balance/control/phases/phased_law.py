@@ -51,14 +51,17 @@ class PhasedLaw:
     ) -> None:
         law = section_of(config, BalancingLawConfig)
         self.phases, self._robot, self._limits = phases, robot, robot.effort_limits
-        self._stages = make_stages(config, phases, make)
-        rows = [len(stage.law.constraint_names) for stage in self._stages]
+        self.stages = make_stages(config, phases, make)
+        """All stages, in order, each with its law."""
+        self.guidance: Guidance | None = None
+        """What the last step asked of its law."""
+        rows = [len(stage.law.constraint_names) for stage in self.stages]
         self._first_row = np.cumsum([0, *rows])
         self._surfaces = {surface.name: surface for surface in robot.surfaces}
         self._number = {surface.name: index for index, surface in enumerate(robot.soles)}
         self._places = [
             np.array([self._number[surface.name] for surface in stage.robot.soles])
-            for stage in self._stages
+            for stage in self.stages
         ]
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         full = law.contacts.max_normal_force_N or UNBOUNDED_WEIGHTS * weight
@@ -88,7 +91,7 @@ class PhasedLaw:
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the constraints of all stages, one stage after the other."""
-        return tuple(name for stage in self._stages for name in stage.law.constraint_names)
+        return tuple(name for stage in self.stages for name in stage.law.constraint_names)
 
     @property
     def phase(self) -> int:
@@ -98,15 +101,20 @@ class PhasedLaw:
     @property
     def finished(self) -> bool:
         """Whether the last stage has begun."""
-        return self._index == len(self._stages) - 1
+        return self._index == len(self.stages) - 1
+
+    @property
+    def stage(self) -> int:
+        """Number of the stage that is under way."""
+        return max(self._index, 0)
 
     @property
     def _stage(self) -> Stage:
-        return self._stages[max(self._index, 0)]
+        return self.stages[max(self._index, 0)]
 
     @property
     def _following(self) -> Stage | None:
-        return None if self.finished else self._stages[self._index + 1]
+        return None if self.finished else self.stages[self._index + 1]
 
     def feel(self, wrenches: Array) -> None:
         """Take the measured wrenches (k, 6) of all contacts, for the steps from now on."""
@@ -123,7 +131,7 @@ class PhasedLaw:
         law = self._stage.law
         if self._index != before and self._torques is not None:
             law.take_over(self._torques, self._wrenches[self._places[self._index]])
-        guidance = self._guidance(t)
+        guidance = self.guidance = self._guidance(t)
         self.track.add(t, guidance.desired)
         law.guide(guidance)
         output = law.step(q, v, t)

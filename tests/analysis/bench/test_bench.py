@@ -16,6 +16,7 @@ from balance.analysis.bench.creep import creep_figures
 from balance.analysis.bench.floors import ControlFloor, PlantFloor, wrench_programs
 from balance.analysis.bench.growth import tree
 from balance.analysis.bench.laws import form_figures
+from balance.analysis.bench.phase_forms import _experiment, guided_states
 from balance.analysis.bench.profile import profile_figures
 from balance.analysis.bench.report import Figure, Report, compare, load_report
 from balance.analysis.bench.startup import memory_figures, startup_figures
@@ -138,6 +139,21 @@ def test_parts_of_a_step_are_timed_on_their_own() -> None:
 def test_both_forms_of_the_whole_body_program_are_timed() -> None:
     plain, quaternion, ratio = form_figures(5, 2)
     assert ratio.value == pytest.approx(quaternion.value / plain.value)
+
+
+def test_both_forms_answer_alike_in_a_motion_on_one_foot_and_on_two() -> None:
+    """What is timed: the forms' torques at the same states, to the rounding of their programs."""
+    laws = [_experiment(form)[1] for form in ("plain", "quaternion")]
+    states, feet = guided_states()[::40], set()
+    for stage, guidance, q, v, time in states:
+        answers = []
+        for law in laws:
+            own = law.stages[stage].law
+            own.guide(guidance)
+            answers.append(own.step(q, v, time).torques)
+        feet.add(len(laws[0].stages[stage].contacts))
+        np.testing.assert_allclose(*answers, atol=1e-3)
+    assert feet == {1, 2}
 
 
 def test_steps_of_a_robot_that_lies_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:

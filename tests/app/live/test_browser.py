@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from browser_pages import (
+    CHROMIUM,
+    FLAGS,
+    NO_PICTURES,
+    PATIENCE_S,
+    colours,
+    open_page,
+    sync_api,
+    until,
+)
 
 import balance
 from balance.recordings.results import load_recording
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("Chromium is not installed (Debian: apt install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE_S = 120.0  # a busy machine draws slowly
-SIZE = {"width": 900, "height": 540}
-COARSE = 0.5  # pixels drawn for each of the page: software is slow at it
-# Drawing in software takes most of the time, and the first picture several seconds.  Ten a second
-# are enough to see by; where nothing but text and buttons is looked at, nothing is drawn.
-FEWER_PICTURES = """
-  const next = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = draw => setTimeout(() => next(draw), 90);
-  window.cancelAnimationFrame = clearTimeout;
-"""
-NO_PICTURES = """
-  for (const name of ["drawElements", "drawArrays"])
-    for (const more of ["", "Instanced"])
-      WebGL2RenderingContext.prototype[name + more] = () => {};
-"""
 
 
 class Command:
@@ -80,18 +52,6 @@ class Command:
             return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
 
-def open_page(browser: Any, port: int, drawn: bool = False) -> Any:
-    page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
-    page.set_default_timeout(1e3 * PATIENCE_S)
-    page.add_init_script(FEWER_PICTURES)
-    if not drawn:
-        page.add_init_script(NO_PICTURES)
-    page.goto(f"http://127.0.0.1:{port}")
-    # Notes lie on top of the controls in a window as small as this.
-    page.add_style_tag(content=".mantine-Notifications-root * {pointer-events: none !important}")
-    return page
-
-
 def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
     """One session from the first page to the last, for a browser takes long to start."""
     with sync_api.sync_playwright() as playwright:
@@ -104,6 +64,7 @@ def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
             a_click_on_a_link_chooses_the_body(page)
             page.evaluate(NO_PICTURES)
             a_push_by_button_moves_the_robot_and_it_recovers(page)
+            the_whole_robot_is_between_the_panels(page)
             a_fall_says_why_and_offers_to_begin_anew(page)
             a_slider_changes_the_gain_in_use(page)
             a_second_page_watches_without_controls(browser, lab)
@@ -120,13 +81,6 @@ def figure(page: Any, label: str) -> str:
     """The value below a label in the status window."""
     cell = page.get_by_text(label, exact=True).locator("xpath=following-sibling::div")
     return str(cell.inner_text())
-
-
-def until(condition: Any, seconds: float = PATIENCE_S) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.2)
 
 
 def press(page: Any, name: str) -> None:
@@ -180,29 +134,6 @@ def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     until(lambda: colours(page) > 50)
 
 
-def colours(page: Any) -> int:
-    """Number of colours in a screenshot of the canvas, decoded by the browser itself."""
-    encoded = base64.b64encode(page.locator("canvas").first.screenshot()).decode()
-    count = page.evaluate(
-        """async encoded => {
-          const image = new Image();
-          image.src = "data:image/png;base64," + encoded;
-          await image.decode();
-          const canvas = document.createElement("canvas");
-          [canvas.width, canvas.height] = [image.width, image.height];
-          const context = canvas.getContext("2d");
-          context.drawImage(image, 0, 0);
-          const data = context.getImageData(0, 0, image.width, image.height).data;
-          const found = new Set();
-          for (let i = 0; i < data.length; i += 4)
-            found.add((data[i] << 16) + (data[i + 1] << 8) + data[i + 2]);
-          return found.size;
-        }""",
-        encoded,
-    )
-    return int(count)
-
-
 def body(page: Any) -> str:
     return str(row(page, "Body").locator("input").first.input_value())
 
@@ -233,17 +164,54 @@ def a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
     assert page.get_by_role("dialog").count() == 0
 
 
+def the_whole_robot_is_between_the_panels(page: Any) -> None:
+    """In a window even smaller than 1024 x 700: shoulders and soles are inside the picture."""
+    spots = page.evaluate(
+        """() => {
+          const {nodeRefFromName, camera} = window.__viserMutable;
+          return Object.entries(nodeRefFromName)
+            .filter(([name, node]) => node && name.startsWith("/world/robot/"))
+            .map(([name, node]) => node.getWorldPosition(node.position.clone()).project(camera))
+            .map(place => [place.x, place.y]);
+        }"""
+    )
+    assert len(spots) > 20
+    assert np.abs(spots).max() < 1.0
+    canvas = page.locator("canvas[data-engine]").bounding_box()
+    for panel in page.get_by_role("tab", name=re.compile("^(Run|Push)$")).all():
+        box = panel.bounding_box()
+        beside = box["x"] + box["width"] <= canvas["x"] or box["x"] >= canvas["x"] + canvas["width"]
+        assert beside
+
+
 def a_fall_says_why_and_offers_to_begin_anew(page: Any) -> None:
     set_number(page, "Impulse [N s]", "60")  # half as much again as ankles can catch
     until(lambda: "150 % of the ankle limit" in page.inner_text("body"))
     press(page, "Push")
     page.get_by_text("The robot fell", exact=True).wait_for()
-    dialog = page.get_by_role("dialog")
-    assert re.search(r"The robot fell at .* s: .*Reset begins anew", dialog.inner_text())
-    dialog.get_by_role("button", name="Reset", exact=True).click()
-    dialog.wait_for(state="hidden")
+    why = re.compile(r"The robot fell at .* s: .*Reset begins anew")
+    page.get_by_role("alert").filter(has_text=why).wait_for()
+    assert page.get_by_role("dialog").count() == 0  # nothing lies on top of the robot
+    until(lambda: figure(page, "real time") == "paused")
+    until(lambda: max(map(abs, seen_at(page, "/Centre of mass/ball"))) < 0.5)
+    press(page, "Begin anew")
+    page.get_by_text("The robot fell", exact=True).wait_for(state="hidden")
     until(lambda: figure(page, "last push") == "none")
     set_number(page, "Impulse [N s]", "12")
+
+
+def seen_at(page: Any, layer: str) -> list[float]:
+    """Where in the picture a node of a layer is, from -1 to 1 on both axes."""
+    found = page.evaluate(
+        """layer => {
+          const {nodeRefFromName, camera} = window.__viserMutable;
+          const node = nodeRefFromName["/world/overlay" + layer];
+          const place = node.getWorldPosition(node.position.clone()).project(camera);
+          return [place.x, place.y];
+        }""",
+        layer,
+    )
+    return [float(value) for value in found]
 
 
 def a_slider_changes_the_gain_in_use(page: Any) -> None:
@@ -323,15 +291,6 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()
-        film = browser.new_page(viewport=SIZE)
-        film.set_default_timeout(1e3 * PATIENCE_S)
-        film.goto((results / "mine" / "replay.html").as_uri())
-        film.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
-        until(lambda: colours(film) > 50)
-        # viser lets a page that still loads be pale.
-        opacity = "document.querySelector('canvas').style.opacity"
-        until(lambda: film.evaluate(opacity) in ("", "1"))
-        film.close()
     finally:
         command.stop()
 

@@ -10,7 +10,7 @@ from live_samples import short_recording
 import balance
 from balance.app.live.history import SPAN_S, History
 from balance.app.live.observer import Observer
-from balance.app.live.plots import _range
+from balance.app.live.plots import range_of
 from balance.app.live.robot_view import MAX_TRIANGLES, _merged_shapes, coarser
 from balance.experiment import Experiment
 
@@ -105,8 +105,8 @@ def test_the_history_forgets_what_is_older_than_its_span(
 
 
 def test_charts_have_round_bounds_that_hold_all_values() -> None:
-    assert _range((np.array([0.0, 31.0, np.nan]),), (-5.0, 5.0)) == (-5.0, 50.0)
-    assert _range((np.array([-120.0]),), (0.0, 1.0)) == (-200.0, 1.0)
+    assert range_of((np.array([0.0, 31.0, np.nan]),), (-5.0, 5.0)) == (-5.0, 50.0)
+    assert range_of((np.array([-120.0]),), (0.0, 1.0)) == (-200.0, 1.0)
 
 
 def test_a_coarser_mesh_keeps_the_shape() -> None:

@@ -54,6 +54,13 @@ def test_a_palm_that_bears_is_refused(law: str) -> None:
         Experiment(load_config("toro_palm", keys))
 
 
+def test_virtual_forces_of_a_stance_that_stays_are_refused() -> None:
+    force = {"frame": "trunk", "force_N": [5.0, 0.0, 0.0]}
+    keys = {"controller": {"law": "virtual_model", "virtual_forces": [force], "gains": GAINS}}
+    with pytest.raises(ConfigError, match="phases need the springs of gains alone"):
+        Experiment(load_config("toro_lift_foot", keys))
+
+
 def test_a_limb_accelerates_as_its_task_asks_while_the_base_is_held(toro: Robot) -> None:
     """By forward dynamics of the leg alone, gravity aside: what a held base leaves to move."""
     model, data = toro.model, toro.model.createData()
