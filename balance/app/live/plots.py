@@ -12,7 +12,7 @@ import viser
 from balance.app.live.colours import AXIS_LINES, PUSH, STEP_LINES, Line, css, sole_lines
 from balance.app.live.history import SPAN_S, History
 
-HEIGHT_PX = 74
+HEIGHT_PX = 60
 BLANK = np.array([-SPAN_S, 0.0])
 
 
