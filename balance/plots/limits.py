@@ -89,6 +89,7 @@ def measured_figure(panels: Sequence[tuple[Measured, Callable[[float], float]]])
                     look = {"color": colour, "lw": 1.0, "marker": ".", "ms": 4}
                     _measured_curve(axes, one.laws[name], label=f"{once}{name}", **look)
             axes.set_rmin(0.0)
+            axes.set_rlabel_position(-45.0)  # laws are often measured on the left alone
             axes.set_title(one.robot)
         figure.suptitle("Largest push recovered [N s]", x=0.01, ha="left")
         figure.legend(loc="outside lower left", ncols=3)

@@ -239,7 +239,7 @@ def world_table(runs: Runs) -> None:
     names = {"neither": "neither", "bodies": "bodies", "drives": "drives", "": "both"}
     lines, done = [], 0
     for azimuth in HALF_ROUND["toro"]:
-        base = Case("toro", "capture", azimuth, period_s=0.004)
+        base = Case("toro", "capture", azimuth)
         ones = [found(runs, replace(base, world=world)) for world in names]
         done += sum(one is not None for one in ones)
         lines.append([f"{azimuth:g}°", *map(text, ones)])
