@@ -39,6 +39,7 @@ HOMES = {
     "daqp": ("control.qp",),
     "proxsuite": ("control.qp",),
     "piqp": ("control.qp",),
+    "numba": ("control.parts.compiled",),
     "mujoco": ("simulation.plants",),
     "imageio_ffmpeg": ("simulation.plants",),
     "viser": ("app.live",),

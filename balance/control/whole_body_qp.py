@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal, Self, final
 
 import numpy as np
@@ -20,11 +19,13 @@ from balance.config.values import Positive
 from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.grounding import Grounding
 from balance.control.parts.guidance import Guidance
+from balance.control.parts.held_columns import HeldColumns, held_columns
 from balance.control.parts.joint_bounds import JointRows, with_slack
 from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.wanted_forces import WantedForces
+from balance.control.parts.weighted_tasks import Wanted, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
@@ -100,13 +101,20 @@ class WholeBodyController(TaskLaw):
         # Beside wanted forces that would leave a program of condition 1e12.
         small = law.qp.regularisation ** (1 if law.wanted_forces else 2)
         self._force_weight = small * self.force_metric
+        weight = float(np.linalg.norm(self.body.weight))
+        self.weighted = WeightedTasks(self.limits, self.joint_bounds, self._force_weight, weight)
+        self._chart: HeldColumns | None = None
+        if law.form == "quaternion":
+            standing = self.body.at(robot.q_nominal, np.zeros(robot.model.nv))
+            equations = quaternion_equations(standing)
+            self._chart = held_columns(equations.J, equations.moving, equations.base)
 
     def formulation(self, here: BodyView) -> tuple[MotionEquations, Array]:
         """The equations of motion in the chosen form, and the weights of its forces."""
         equations = self.equations(here)
         if self.form == "plain":
             return equations, self._force_weight
-        equations = quaternion_equations(here, equations)
+        equations = quaternion_equations(here, equations, self._chart)
         # A multiplier of the chart follows from the motion: its weight does not matter.
         multipliers = np.ones(len(equations.J) - len(self._force_weight))
         return equations, np.concatenate([self._force_weight, multipliers])
@@ -118,13 +126,24 @@ class WholeBodyController(TaskLaw):
 
     def equations(self, here: BodyView) -> MotionEquations:
         """The equations of motion, with feet that bear little kept on the ground."""
-        plain, feet = here.equations(), self.grounding
-        if feet is None:
-            return plain
-        return replace(plain, drift=feet.drift(here, feet.capture_point(here)))
+        equations, feet = here.equations(), self.grounding
+        if feet is not None:
+            equations.drift = feet.drift(here, feet.capture_point(here))
+        return equations
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program above."""
+        if not self._wanted_weight:
+            rows, values, joint_values = self.tasks.evaluate_apart(here, desired)
+            wanted = Wanted(rows, values, self.tasks.joint_rows, joint_values)
+            equations = self.equations(here)
+            if self.form == "quaternion":
+                equations = quaternion_equations(here, equations, self._chart)
+            return self.weighted.solve(equations, wanted, here.q, here.v, self.solver, self.planned)
+        return self._with_wanted_forces(here, desired)
+
+    def _with_wanted_forces(self, here: BodyView, desired: Desired) -> Answer | None:
+        """The same where the cost of forces is not that of the even share alone."""
         free, H, g = self._cost(here, desired)
         chosen = minimiser(H, g)
         if chosen is None:

@@ -29,6 +29,18 @@ def joint_placements(data: pin.Data) -> Array:
     return as_strided(first.rotation.T, shape, (stride, 3 * _NUMBER, _NUMBER))
 
 
+def spatial_vectors(motions: pin.StdVec_Motion) -> Array:
+    """A view (n, 6) of velocities or accelerations of all joints, such as ``data.v``.
+
+    Linear parts come first.  The view lasts as long as the data that they belong to.
+    """
+    first, second = motions[0].linear, motions[1].linear
+    if _address(motions[0].angular) - _address(first) != 3 * _NUMBER:
+        raise RuntimeError("this build of Pinocchio stores velocities in an unknown order")
+    stride = _address(second) - _address(first)
+    return as_strided(first, (len(motions), 6), (stride, _NUMBER))
+
+
 def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 

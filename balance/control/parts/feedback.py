@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
 from balance.control.parts.setpoints import Desired
 
 Array = NDArray[np.float64]
@@ -37,9 +38,6 @@ class Feedback:
         self._K_P, self._K_R, self._offset = K_P, K_R, offset
         self._map, self._state = np.zeros((6, 26)), np.ones(26)
         self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
-        # Parts of z: the point, both rates, and the products.
-        self._point, self._rates = self._state[:3], self._state[3:9]
-        self._rows, self._products = np.zeros((4, 4)), self._state[9:25].reshape(4, 4)
         self._desired: Desired | None = None
 
     def wrench(self, desired: Desired, point: Array, rates: Array, quaternion: Array) -> Array:
@@ -49,16 +47,22 @@ class Feedback:
         """
         if desired is not self._desired:
             self._aim(desired)
-        self._point[:], self._rates[:] = point, rates
-        self._rows[:] = quaternion
-        np.multiply(self._rows.T, self._rows, out=self._products)
-        return self._map.dot(self._state)
+        return product(self._map, self._state, point, rates, quaternion)
 
     def _aim(self, desired: Desired) -> None:
         """Write the columns of the matrix that change with the setpoint."""
         self._map[:3, 25] = self._offset + self._K_P.dot(desired.com)
         self._map[3:, 9:25] = spring_map(self._K_R, desired.quaternion, desired.rotation)
         self._desired = desired
+
+
+@compiled
+def product(matrix: Array, z: Array, point: Array, rates: Array, quaternion: Array) -> Array:
+    """``matrix`` times z, which is written anew; its last entry is one."""
+    z[:3] = point
+    z[3:9] = rates
+    z[9:25] = (quaternion.reshape(4, 1) * quaternion).ravel()
+    return matrix.dot(z)
 
 
 def spring_map(K_R: Array, desired: Array, R_d: Array) -> Array:

@@ -77,12 +77,17 @@ class FrameTask(Task):
         error = np.empty(6)
         error[:3] = goal.position - here.translation
         error[3:] = pin.log3(goal.rotation @ here.rotation.T)
-        target = self._omega**2 * error - self._damping * J.dot(body.v)
+        velocity = J.dot(body.v)
+        target = self._omega**2 * error - self._damping * velocity
         if goal.moving:
             target += self._damping * goal.velocity + goal.acceleration
         if self._moves:
             self.is_near = bool((np.abs(error[self._part]) < self._far).all())
-        target -= pin.getFrameClassicalAcceleration(model, data, self.frame, axes).vector
+        # dJ/dt v: what the frame's origin, and the frame, accelerate by as it is.
+        frame = model.frames[self.frame]
+        drift = frame.placement.actInv(body.acceleration(frame.parentJoint))
+        target[:3] -= here.rotation.dot(drift.linear) + pin.skew(velocity[3:]).dot(velocity[:3])
+        target[3:] -= here.rotation.dot(drift.angular)
         inertia = np.zeros((6, 6))
         inertia[:3, :3] = body.mass * np.eye(3)
         inertia[3:, 3:] = body.locked_inertia

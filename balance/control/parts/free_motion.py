@@ -18,16 +18,20 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqp3, dorgqr, dposv, dtrtrs
 
+from balance.control.parts.compiled import compiled
+from balance.control.parts.linear_algebra import (
+    CLOSED_CHAIN,
+    RANK_TOLERANCE,
+    divide_transposed,
+    pivoted_qr,
+    solve_positive,
+)
 from balance.control.parts.whole_body import MotionEquations
 
 Array = NDArray[np.float64]
 
-_RANK_TOLERANCE = 1e-10  # of a diagonal entry of R, relative to the largest
-# The same for contacts at rest.  Hips that turn about one axis while feet and thighs are held do so
-# only as long as both axes are in line; off by what is measured, a rule to the letter blocks them.
-_CLOSED_CHAIN = 1e-3
+WEAKEST_BEARING = 1e-3  # of the pivots of how contacts bear the base, relative to the largest
 
 
 class FreeMotion:
@@ -48,50 +52,142 @@ class FreeMotion:
         planned: Array | None = None,
     ) -> None:
         """With ``planned`` forces (r,) the even share is of what these do not bear."""
-        eq, base = equations, equations.base
-        share, null, complete = _force_split(eq.J[:, :base], force_weight)
+        eq = equations
+        self._equations = eq
+        self._planned = np.zeros(len(eq.J)) if planned is None else planned
+        self._share, self._null, complete = force_split(eq.J[:, : eq.base], force_weight)
         if not complete:
             self.a_0, self.Z = _constrained_motion(_without_support(eq, hold_contacts))
         elif hold_contacts:
             self.a_0, self.Z = _constrained_motion(eq)
         else:
             self.a_0, self.Z = np.zeros(len(eq.M)), np.eye(len(eq.M))
-        self.n_y, self.n_z = self.Z.shape[1], null.shape[1]
+        self.n_y, self.n_z = self.Z.shape[1], self._null.shape[1]
         self.n_x = self.n_y + self.n_z
-        moved = eq.M.dot(self.Z)
-        inertia_0 = eq.M.dot(self.a_0) + eq.bias
-        self.f_0 = share.dot(inertia_0[:base])
-        if planned is not None:
-            self.f_0 += planned - share.dot(planned.dot(eq.J[:, :base]))
-        self.F = np.concatenate([share.dot(moved[:base]), null], axis=1)
-        J_q_T = eq.J[:, base:].T
-        self.tau_0 = inertia_0[base:] - J_q_T.dot(self.f_0)
-        self.T = -J_q_T.dot(self.F)
-        self.T[:, : self.n_y] += moved[base:]
+        self._maps: tuple[Array, Array, Array, Array] | None = None
+
+    def force_maps(self) -> tuple[Array, Array, Array, Array]:
+        """f_0, F, tau_0 and T, made when first asked for."""
+        if self._maps is None:
+            eq = self._equations
+            self._maps = force_maps(
+                eq.M, eq.bias, eq.J, eq.base, self._planned,
+                self.a_0, self.Z, self._share, self._null,
+            )  # fmt: skip
+        return self._maps
+
+    @property
+    def f_0(self) -> Array:
+        """Forces (r,) at x = 0."""
+        return self.force_maps()[0]
+
+    @property
+    def F(self) -> Array:
+        """How forces change with x (r, n_x)."""
+        return self.force_maps()[1]
+
+    @property
+    def tau_0(self) -> Array:
+        """Torques (nj,) at x = 0."""
+        return self.force_maps()[2]
+
+    @property
+    def T(self) -> Array:
+        """How torques change with x (nj, n_x)."""
+        return self.force_maps()[3]
 
     def forces(self, x: Array) -> tuple[Array, Array]:
         """Torques (nj,) and forces (r,) at ``x``."""
-        return self.tau_0 + self.T.dot(x), self.f_0 + self.F.dot(x)
+        f_0, F, tau_0, T = self.force_maps()
+        return tau_0 + T.dot(x), f_0 + F.dot(x)
 
     def on_accelerations(
         self, equations: MotionEquations, rows: Array, values: Array
     ) -> tuple[Array, Array]:
         """Linear conditions ``rows @ dv/dt = values`` as conditions B y = c."""
-        if equations.to_dv is not None and equations.dv_bias is not None:
-            values = values - rows.dot(equations.dv_bias)
-            rows = rows.dot(equations.to_dv)
+        rows, values = equations.on_coordinates(rows, values)
         return rows.dot(self.Z), values - rows.dot(self.a_0)
 
 
 def minimiser(H: Array, g: Array) -> Array | None:
-    """The y that minimises 1/2 y^T H y - g^T y; None if H is not positive definite.
+    """The y that minimises 1/2 y^T H y - g^T y; None if H is not positive definite."""
+    _, y, positive = solve_positive(H, g)
+    return y if positive else None
 
-    Contacts may leave nothing to choose: then y is empty, which LAPACK would not take.
+
+@compiled
+def force_maps(
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    planned: Array,
+    a_0: Array,
+    Z: Array,
+    share: Array,
+    null: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """f_0, F, tau_0 and T of a = a_0 + Z y, from the even ``share`` and the ``null`` forces.
+
+    The share is of what ``planned`` forces do not bear.
     """
-    if not len(g):
-        return g
-    _, y, failed = dposv(H, g)
-    return None if failed else y
+    moved, inertia_0 = M.dot(Z), M.dot(a_0) + bias
+    f_0 = planned + share.dot(inertia_0[:base] - planned.dot(J)[:base])
+    F = bearing_forces(moved[:base], share, null)
+    J_q_T = np.ascontiguousarray(J[:, base:].T)
+    T = -J_q_T.dot(F)
+    T[:, : Z.shape[1]] += moved[base:]
+    return f_0, F, inertia_0[base:] - J_q_T.dot(f_0), T
+
+
+@compiled
+def bearing_forces(moved: Array, share: Array, null: Array) -> Array:
+    """F, from how the forces on the base change with y, the even ``share`` and ``null`` forces."""
+    n_y = moved.shape[1]
+    F = np.empty((len(share), n_y + null.shape[1]))
+    F[:, :n_y] = share.dot(moved)
+    F[:, n_y:] = null
+    return F
+
+
+@compiled
+def borne_forces(
+    M: Array, bias: Array, J: Array, base: int, force_weight: Array, planned: Array, a: Array
+) -> tuple[Array, Array, bool]:
+    """Torques, and forces in the even share, at accelerations ``a``; whether contacts bear that.
+
+    The share of what ``planned`` forces p do not bear has f = p + W^-1 J_b m, W the metric, with
+    the m that gives J_b^T f = M_b a + bias_b.
+    """
+    J_b, inertia = np.ascontiguousarray(J[:, :base]), M.dot(a) + bias
+    spread = (J_b.T / force_weight).T
+    U, m, positive = solve_positive(J_b.T.dot(spread), inertia[:base] - planned.dot(J_b))
+    pivots = np.diag(U)
+    f = planned + spread.dot(m)
+    bears = positive and pivots.min() > WEAKEST_BEARING * pivots.max()
+    return inertia[base:] - f.dot(J)[base:], f, bears
+
+
+@compiled
+def least_squares(
+    a_0: Array,
+    Z: Array,
+    rows: Array,
+    values: Array,
+    joint_rows: Array,
+    joint_values: Array,
+) -> tuple[Array, Array, bool]:
+    """The a = a_0 + Z y that minimises |rows a - values|^2 + |joint_rows * a_q - joint_values|^2,
+
+    a_q the last accelerations, as many as ``joint_rows``; upper U with |U y|^2 the cost of y beyond
+    it, and whether there is but one.
+    """
+    first = len(a_0) - len(joint_rows)
+    B, B_q = rows.dot(Z), (Z[first:].T * joint_rows).T
+    c, c_q = values - rows.dot(a_0), joint_values - joint_rows * a_0[first:]
+    H = B.T.dot(B) + B_q.T.dot(B_q)
+    U, y, positive = solve_positive(H, c.dot(B) + c_q.dot(B_q))
+    return a_0 + Z.dot(y), U, positive
 
 
 def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
@@ -102,10 +198,11 @@ def _constrained_motion(eq: MotionEquations) -> tuple[Array, Array]:
     so are those that hold a motion of the others by next to nothing.
     """
     n, columns = len(eq.M), eq.moving
-    Q, R, order, rank = _pivoted_qr(eq.J[:, columns].T, _CLOSED_CHAIN)
-    particular = dtrtrs(R[:rank, :rank], -eq.drift[order[:rank]], trans=1)[0]
+    Q, R, order, rank = pivoted_qr(eq.J[:, columns].T, CLOSED_CHAIN)
+    known = -eq.drift[order[:rank]].reshape(-1, 1)
+    particular = divide_transposed(np.ascontiguousarray(R[:rank, :rank]), known)
     a_0 = np.zeros(n)
-    a_0[columns] = Q[:, :rank].dot(particular)
+    a_0[columns] = Q[:, :rank].dot(particular[:, 0])
     kept = len(columns) - rank
     Z = np.zeros((n, kept + n - len(columns)))
     Z[columns, :kept] = Q[:, rank:]
@@ -123,7 +220,7 @@ def _without_support(eq: MotionEquations, hold_contacts: bool) -> MotionEquation
     """
     base = eq.base
     _, sigma, Vt = np.linalg.svd(eq.J[:, :base])
-    rank = int((sigma > _RANK_TOLERANCE * sigma[0]).sum())
+    rank = int((sigma > RANK_TOLERANCE * sigma[0]).sum())
     n = Vt[rank:]
     J, drift = n.dot(eq.M[:base]), n.dot(eq.bias[:base])
     if hold_contacts:
@@ -131,7 +228,8 @@ def _without_support(eq: MotionEquations, hold_contacts: bool) -> MotionEquation
     return replace(eq, J=J, drift=drift, moving=np.arange(len(eq.M)))
 
 
-def _force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
+@compiled
+def force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
     """The even share (r, base) of a generalised force on the base, and the forces (r, n_z) without.
 
     The first gives, for any b that forces can give, the least f in the metric ``weight`` with
@@ -140,23 +238,10 @@ def _force_split(J_b: Array, weight: Array) -> tuple[Array, Array, bool]:
     """
     unit = weight**-0.5
     scaled = (J_b.T * unit).T
-    Q, R, order, rank = _pivoted_qr(scaled)
+    Q, R, order, rank = pivoted_qr(scaled, RANK_TOLERANCE)
     inverse = np.zeros((rank, scaled.shape[1]))
-    inverse[:, order[:rank]] = dtrtrs(R[:rank, :rank], np.eye(rank), trans=1)[0]
-    Q = (Q.T * unit).T
-    return Q[:, :rank].dot(inverse), Q[:, rank:], rank == scaled.shape[1]
-
-
-def _pivoted_qr(
-    matrix: Array, tolerance: float = _RANK_TOLERANCE
-) -> tuple[Array, Array, NDArray[np.intp], int]:
-    """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n)."""
-    m, n = matrix.shape
-    factors, order, reflectors, _, _ = dgeqp3(matrix)
-    size = min(m, n)
-    full = np.zeros((m, m), order="F")
-    full[:, :size] = factors[:, :size]
-    Q = dorgqr(full, reflectors)[0]
-    diagonal = np.abs(factors.diagonal())
-    rank = int((diagonal > tolerance * diagonal[0]).sum())
-    return Q, factors, order - 1, rank
+    R = np.ascontiguousarray(R[:rank, :rank])
+    inverse[:, order[:rank]] = divide_transposed(R, np.eye(rank))
+    Q = np.ascontiguousarray((Q.T * unit).T)
+    share = np.ascontiguousarray(Q[:, :rank]).dot(inverse)
+    return share, np.ascontiguousarray(Q[:, rank:]), rank == scaled.shape[1]

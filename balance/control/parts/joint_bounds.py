@@ -18,6 +18,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.qp import QuadraticProgram
 from balance.control.qp.diagnosis import Limit
@@ -31,6 +32,7 @@ TOP_SPEED = 1.1  # of the rated speeds
 STRONGEST = 300.0  # rad/s^2; no harder braking is asked for
 FAR = 150.0  # rad/s^2; a joint whose bounds are wider needs none
 SLACK_WEIGHT = 1e4  # per squared newton metre
+NO_BOUND = 1e9  # rad/s^2
 ACTIVE = 1e-6  # rad/s^2
 
 
@@ -63,7 +65,8 @@ class JointBounds:
         self._lower, self._upper = usable_ranges(robot)
         self._speed = TOP_SPEED * robot.rated_speeds
         inertia = np.diag(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))[6:]
-        self._ease = 1.0 / inertia
+        self.ease = 1.0 / inertia
+        """By how much one newton metre of slack eases a joint's bounds (nj,), rad/s^2."""
         self._rate, self._speed_rate = RANGE_RATE * omega, SPEED_RATE * omega
         joints = [name.replace("_", " ") for name in robot.joint_names]
         self.named = tuple(
@@ -79,13 +82,15 @@ class JointBounds:
 
     def accelerations(self, joints: Array, rates: Array) -> tuple[Array, Array]:
         """Least and largest acceleration (nj,) at angles and rates, rad/s^2."""
-        k, c = self._rate, self._speed_rate
-        damping = 2.0 * k * rates
-        lower = k * k * (self._lower - joints) - damping
-        upper = k * k * (self._upper - joints) - damping
-        np.maximum(lower, np.minimum(-c * (self._speed + rates), 0.0), out=lower)
-        np.minimum(upper, np.maximum(c * (self._speed - rates), 0.0), out=upper)
-        return np.minimum(lower, STRONGEST), np.maximum(upper, -STRONGEST)
+        return acceleration_bounds(
+            joints, rates, self._lower, self._upper, self._speed, self._rate, self._speed_rate
+        )
+
+    def near(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The same at a state, with ``NO_BOUND`` for joints that need none."""
+        return near_bounds(
+            q, v, self._lower, self._upper, self._speed, self._rate, self._speed_rate
+        )
 
     def rows(self, free: FreeMotion, joints: Array, rates: Array) -> JointRows:
         """The bounds of the joints that are near one, on the free coordinates of the motion."""
@@ -99,7 +104,7 @@ class JointBounds:
             np.concatenate([Z, -Z]),
             np.concatenate([lower[near] - a_0, a_0 - upper[near]]),
             np.concatenate([near, len(lower) + near]),
-            np.tile(self._ease[near], 2),
+            np.tile(self.ease[near], 2),
         )
 
 
@@ -116,3 +121,54 @@ def with_slack(
     C[:hard, :-1], C[hard:-1, :-1] = limits[0], joints.C
     C[hard:-1, -1], C[-1, -1] = joints.ease, 1.0
     return QuadraticProgram(H, g, C, np.concatenate([limits[1], joints.d, [0.0]]))
+
+
+@compiled
+def acceleration_bounds(
+    joints: Array, rates: Array, lower: Array, upper: Array, top: Array, k: float, c: float
+) -> tuple[Array, Array]:
+    """Least and largest accelerations (nj,) as the module's first lines have them."""
+    damping = 2.0 * k * rates
+    least, most = k * k * (lower - joints) - damping, k * k * (upper - joints) - damping
+    least = np.maximum(least, np.minimum(-c * (top + rates), 0.0))
+    most = np.minimum(most, np.maximum(c * (top - rates), 0.0))
+    return np.minimum(least, STRONGEST), np.maximum(most, -STRONGEST)
+
+
+@compiled
+def near_bounds(
+    q: Array, v: Array, lower: Array, upper: Array, top: Array, k: float, c: float
+) -> tuple[Array, Array]:
+    """``acceleration_bounds`` of the joints, without those of joints that are far from any."""
+    least, most = acceleration_bounds(q[7:], v[6:], lower, upper, top, k, c)
+    far = (most >= FAR) & (least <= -FAR)
+    return np.where(far, -NO_BOUND, least), np.where(far, NO_BOUND, most)
+
+
+@compiled
+def kept(a: Array, least: Array, most: Array) -> bool:
+    """Whether accelerations ``a``, the joints' last, are within bounds (nj,)."""
+    joints = a[len(a) - len(least) :]
+    return bool(((joints >= least) & (joints <= most)).all())
+
+
+@compiled
+def used_up(a: Array, least: Array, most: Array) -> NDArray[np.intp]:
+    """Numbers of the bounds without a margin at accelerations ``a``."""
+    joints = a[len(a) - len(least) :]
+    return np.flatnonzero(np.concatenate((joints - least, most - joints)) <= ACTIVE)
+
+
+@compiled
+def write_joint_rows(
+    a_0: Array, Z: Array, least: Array, most: Array, ease: Array, C: Array, d: Array
+) -> None:
+    """The first rows of C x >= d with x = (y, z, slack): the bounds, from below and from above."""
+    nj, n_y = len(least), Z.shape[1]
+    first = len(a_0) - nj
+    C[:nj, :n_y] = Z[first:]
+    C[nj : 2 * nj, :n_y] = -Z[first:]
+    C[:nj, -1] = ease
+    C[nj : 2 * nj, -1] = ease
+    d[:nj] = least - a_0[first:]
+    d[nj : 2 * nj] = a_0[first:] - most

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.qp.diagnosis import Limit
 from balance.control.qp.wrenches import WrenchDistribution
@@ -40,9 +41,7 @@ class Limits:
 
     def margins(self, wrenches: Array, torques: Array) -> Array:
         """How far inside each limit wrenches (r,) and torques (nj,) are; negative: violated."""
-        return np.concatenate(
-            [self.cones.dot(wrenches) - self.lower, self.torques - torques, self.torques + torques]
-        )
+        return limit_margins(self.cones, self.lower, self.torques, wrenches, torques)
 
     def cut(self, torques: Array) -> Array:
         """Torques (nj,) cut at their limits."""
@@ -54,13 +53,48 @@ class Limits:
 
     def rows(self, free: FreeMotion) -> tuple[Array, Array]:
         """C and d with C x >= d where all limits are kept; x as in ``FreeMotion``."""
-        k, n, nj = self.cones.shape[1], self.n_cone_rows, len(self.torques)
-        C = np.empty((n + 2 * nj, free.n_x))
-        np.dot(self.cones, free.F[:k], out=C[:n])
-        np.negative(free.T, out=C[n : n + nj])
-        C[n + nj :] = free.T
-        d = -self.margins(free.f_0[:k], free.tau_0)
+        k, n = self.cones.shape[1], self.n_cone_rows + 2 * len(self.torques)
+        C, d = np.empty((n, free.n_x)), np.empty(n)
+        f_0, F, tau_0, T = free.force_maps()
+        write_limit_rows(self.cones, self.lower, self.torques, f_0[:k], F[:k], tau_0, T, C, d)
+        return self.bounded(C, d)
+
+    def bounded(self, C: Array, d: Array) -> tuple[Array, Array]:
+        """Rows without those of drives that have no limit."""
         if self._all_bounded:
             return C, d
         bounded = np.isfinite(d)
         return C[bounded], d[bounded]
+
+
+@compiled
+def limit_margins(
+    cones: Array, lower: Array, limits: Array, wrenches: Array, torques: Array
+) -> Array:
+    """How far wrenches are inside their cones, then torques below and above their limits."""
+    n, nj = len(lower), len(limits)
+    margins = np.empty(n + 2 * nj)
+    margins[:n] = cones.dot(wrenches) - lower
+    margins[n : n + nj] = limits - torques
+    margins[n + nj :] = limits + torques
+    return margins
+
+
+@compiled
+def write_limit_rows(
+    cones: Array,
+    lower: Array,
+    limits: Array,
+    f_0: Array,
+    F: Array,
+    tau_0: Array,
+    T: Array,
+    C: Array,
+    d: Array,
+) -> None:
+    """The first rows of C x >= d: ``limit_margins`` are not negative at x."""
+    n, nj, n_x = len(lower), len(limits), F.shape[1]
+    C[:n, :n_x] = cones.dot(F)
+    C[n : n + nj, :n_x] = -T
+    C[n + nj : n + 2 * nj, :n_x] = T
+    d[: n + 2 * nj] = -limit_margins(cones, lower, limits, f_0, tau_0)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-import pinocchio as pin
+from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
+from balance.control.parts.held_columns import HeldColumns
 from balance.control.parts.whole_body import BodyView, MotionEquations
+
+Array = NDArray[np.float64]
 
 BASE = 7
 """Coordinates of the base: x_0 (3) in world axes, and the quaternion (x, y, z, w)."""
 
 
-def quaternion_equations(body: BodyView, plain: MotionEquations | None = None) -> MotionEquations:
+def quaternion_equations(
+    body: BodyView,
+    plain: MotionEquations | None = None,
+    columns: HeldColumns | None = None,
+) -> MotionEquations:
     """Bouyarmane2012 (32) with (30), in q = (x_0, quaternion, joint angles) and its derivatives,
     from ``plain`` ones in Pinocchio's velocities; the body's own if not given.
 
@@ -31,28 +39,46 @@ def quaternion_equations(body: BodyView, plain: MotionEquations | None = None) -
     Differs: the paper sums (25) and (26) over the bodies; ``dynamics.gauss.gauss_dynamics`` does
     that, the tests compare the two, and a control step has no time for it.
     """
-    nv = body.model.nv
     plain = plain or body.equations()
-    u, v_B, omega_B = body.q[3:7], body.v[:3], body.v[3:6]
-    n = BASE + nv - 6
-    E, e = np.zeros((nv, n)), np.zeros(nv)
-    E[:3, :3] = body.R_WB.T
-    rates = E[3:6, 3:BASE]
-    rates[:, :3] = -2.0 * pin.skew(u[:3])
-    rates[0, 0] = rates[1, 1] = rates[2, 2] = 2.0 * u[3]
-    rates[:, 3] = -2.0 * u[:3]
-    E[6:, BASE:] = np.eye(nv - 6)
-    e[:3] = -pin.skew(omega_B).dot(v_B)
-    u_dot = 0.25 * omega_B.dot(rates)  # E^-1 = E^T / 4 on unit quaternions, (2.99)
-    C = np.zeros((1, n))
-    C[0, 3:BASE] = u
-    return MotionEquations(
-        M=E.T.dot(plain.M).dot(E),
-        bias=(plain.M.dot(e) + plain.bias).dot(E),
-        J=np.concatenate([plain.J.dot(E), C]),
-        drift=np.append(plain.drift + plain.J.dot(e), u_dot.dot(u_dot)),
-        moving=np.concatenate([np.arange(BASE), plain.moving[6:] + BASE - 6]),
-        base=BASE,
-        to_dv=E,
-        dv_bias=e,
+    M, bias, J, drift, E, e = chart_equations(
+        plain.M, plain.bias, plain.J, plain.drift, body.R_WB, body.q, body.v
     )
+    return MotionEquations(
+        M, bias, J, drift, body.chart_moving, base=BASE, to_dv=E, dv_bias=e, columns=columns
+    )
+
+
+@compiled
+def chart_equations(
+    M: Array, bias: Array, J: Array, drift: Array, R_WB: Array, q: Array, v: Array
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """M_q, the bias, J_q and its drift with the chart's row below, E and e, block by block."""
+    r, nv = J.shape
+    n, x, y, z, w = BASE + nv - 6, 2.0 * q[3], 2.0 * q[4], 2.0 * q[5], 2.0 * q[6]
+    E, e = np.zeros((nv, n)), np.zeros(nv)
+    E[:3, :3] = R_WB.T
+    E[3, 3], E[3, 4], E[3, 5], E[3, 6] = w, z, -y, -x
+    E[4, 3], E[4, 4], E[4, 5], E[4, 6] = -z, w, x, -y
+    E[5, 3], E[5, 4], E[5, 5], E[5, 6] = y, -x, w, -z
+    for i in range(6, nv):
+        E[i, i + 1] = 1.0
+    e[0] = v[5] * v[1] - v[4] * v[2]
+    e[1] = v[3] * v[2] - v[5] * v[0]
+    e[2] = v[4] * v[0] - v[3] * v[1]
+    E_b, J_b = E[:6, :BASE].copy(), np.ascontiguousarray(J[:, :6])
+    M_q, top = np.empty((n, n)), E_b.T.dot(np.ascontiguousarray(M[:6]))
+    M_q[:BASE, :BASE] = np.ascontiguousarray(top[:, :6]).dot(E_b)
+    M_q[:BASE, BASE:] = top[:, 6:]
+    M_q[BASE:, :BASE] = top[:, 6:].T
+    M_q[BASE:, BASE:] = M[6:, 6:]
+    forced, bias_q = M.dot(e) + bias, np.empty(n)
+    bias_q[:BASE] = forced[:6].dot(E_b)
+    bias_q[BASE:] = forced[6:]
+    J_q, drift_q = np.zeros((r + 1, n)), np.empty(r + 1)
+    J_q[:r, :BASE] = J_b.dot(E_b)
+    J_q[:r, BASE:] = J[:, 6:]
+    J_q[r, 3:BASE] = q[3:7]
+    rates = 0.25 * v[3:6].dot(np.ascontiguousarray(E_b[3:, 3:]))  # E^-1 = E^T / 4, (2.99)
+    drift_q[:r] = drift + J_b.dot(e[:6])
+    drift_q[r] = rates.dot(rates)
+    return M_q, bias_q, J_q, drift_q, E, e

@@ -13,6 +13,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from balance.control.parts.compiled import COMPILED, compiled
+from balance.dynamics.placements import joint_placements
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
 from balance.robots.contact_rows import ContactRows
@@ -89,21 +91,24 @@ class Support:
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
         joints_to_origin = np.zeros((6, 6 * k))
         self._joints_to_origin, self._to_com = joints_to_origin, np.eye(6)
-        self._minus_lever = self._to_com[3:, :3].T  # a cross matrix is minus its transpose
-        to_joints = []
+        self._placements = joint_placements(data)
+        to_joints, joints = [], []
         self._contact_joints: list[tuple[pin.SE3, Array]] = []
         self._turning: list[tuple[pin.SE3, pin.SE3, ContactSurface, Array]] = []
-        for frame, surface, columns in zip(
-            frames, robot.soles, np.split(joints_to_origin, k, axis=1), strict=True
+        for number, (frame, surface, columns) in enumerate(
+            zip(frames, robot.soles, np.split(joints_to_origin, k, axis=1), strict=True)
         ):
             X_WJ, X_JS = data.oMi[frame.parentJoint], frame.placement * surface.placement
             if surface.has_area:
                 to_joints.append(X_JS.toDualActionMatrix())
                 self._contact_joints.append((X_WJ, columns))
+                joints.append((frame.parentJoint, number))
             else:  # its axes do not turn with the joint
                 to_joints.append(np.eye(6)[:, surface.held])
                 self._turning.append((X_WJ, X_JS, surface, columns))
         self._to_joints = block_diag(*to_joints)
+        self._firm = np.array(joints, dtype=np.intp).reshape(-1, 2)
+        """Joint and number of each contact whose axes turn with its joint."""
         self._at_origin, self._G = np.zeros((6, r)), np.zeros((6, r))
         self._J, self._J_c = data.J, np.zeros((r, model.nv))
         moved = [_moved_by(model, frame.parentJoint) for frame in frames]
@@ -121,18 +126,66 @@ class Support:
     def _evaluate(self, here: SupportView, q: Array, v: Array) -> None:
         here.q, here.v = q, v
         pin.ccrba(self.model, here.data, q, v)
-        for X_WJ, columns in self._contact_joints:
-            columns[:] = X_WJ.toDualActionMatrix()
+        self._carry_wrenches()
+        write_contact_maps(
+            self._joints_to_origin, self._to_joints, here.com, self._J, self._moves,
+            self._to_com, self._at_origin, self._G, self._J_c,
+        )  # fmt: skip
+
+    def _carry_wrenches(self) -> None:
+        """Write how wrenches at the contacts' joints act at the world's origin."""
+        if COMPILED:
+            write_force_maps(self._placements, self._firm, self._joints_to_origin)
+        else:
+            for X_WJ, columns in self._contact_joints:
+                columns[:] = X_WJ.toDualActionMatrix()
         for X_WJ, X_JS, surface, columns in self._turning:
             X_WS = X_WJ * X_JS
             X_WC = pin.SE3(surface.axes(X_WS.rotation), X_WS.translation)
             columns[:] = X_WC.toDualActionMatrix()
-        np.dot(self._joints_to_origin, self._to_joints, out=self._at_origin)
-        self._minus_lever[:] = pin.skew(here.com)
-        np.dot(self._to_com, self._at_origin, out=self._G)
-        # Pinocchio's joint Jacobian is taken at the world's origin.
-        np.dot(self._at_origin.T, self._J, out=self._J_c)
-        self._J_c *= self._moves
+
+
+@compiled
+def write_force_maps(placements: Array, contacts: NDArray[np.intp], maps: Array) -> None:
+    """[R 0; [p]x R  R] of the joint of each contact (joint, number), side by side in ``maps``.
+
+    That is ``toDualActionMatrix`` of Pinocchio, of many joints in one call.
+    """
+    for joint, number in contacts:
+        first = 6 * number
+        x, y, z = placements[joint, 3, 0], placements[joint, 3, 1], placements[joint, 3, 2]
+        for j in range(3):
+            a, b, c = placements[joint, j, 0], placements[joint, j, 1], placements[joint, j, 2]
+            maps[0, first + j] = maps[3, first + 3 + j] = a
+            maps[1, first + j] = maps[4, first + 3 + j] = b
+            maps[2, first + j] = maps[5, first + 3 + j] = c
+            maps[3, first + j] = y * c - z * b
+            maps[4, first + j] = z * a - x * c
+            maps[5, first + j] = x * b - y * a
+
+
+@compiled
+def write_contact_maps(
+    joints_to_origin: Array,
+    to_joints: Array,
+    com: Array,
+    J: Array,
+    moves: Array,
+    to_com: Array,
+    at_origin: Array,
+    G: Array,
+    J_c: Array,
+) -> None:
+    """Fill ``to_com``, ``at_origin``, ``G`` and ``J_c``: how wrenches of contacts act where.
+
+    Pinocchio's joint Jacobian ``J`` is taken at the world's origin.
+    """
+    np.dot(joints_to_origin, to_joints, out=at_origin)
+    to_com[3, 1], to_com[3, 2], to_com[4, 2] = com[2], -com[1], com[0]
+    to_com[4, 0], to_com[5, 0], to_com[5, 1] = -com[2], com[1], -com[0]
+    np.dot(to_com, at_origin, out=G)
+    np.dot(at_origin.T, J, out=J_c)
+    J_c *= moves
 
 
 def read_only(array: Array) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.task_stack import TaskStack, make_tasks
 from balance.control.parts.tasks import PostureTask
+from balance.control.parts.weighted_tasks import Answer as Answer
 from balance.control.parts.whole_body import BodyView, MotionEquations, WholeBody
 from balance.control.qp import make_solver
 from balance.control.qp.diagnosis import conflict_sentence
@@ -30,22 +30,17 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 
-def _none() -> NDArray[np.intp]:
-    return np.empty(0, dtype=np.intp)
-
-
-@dataclass(slots=True)
-class Answer:
-    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits.
-
-    ``joints`` are the numbers of the joints' bounds that are used up, for laws that have them.
-    """
-
-    torques: Array
-    wrenches: Array
-    wanted: Array
-    joints: NDArray[np.intp] = field(default_factory=_none)
-
+_STATUS = {
+    (missed, wrench, torque): ControlStatus(
+        missed * ControlStatus.TARGET_MISSED
+        + wrench * ControlStatus.WRENCH_LIMITED
+        + torque * ControlStatus.TORQUE_LIMITED
+    )
+    for missed in (False, True)
+    for wrench in (False, True)
+    for torque in (False, True)
+}
+"""The status by what limits a step: flags that are put together anew cost microseconds."""
 
 NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
 
@@ -147,21 +142,25 @@ class TaskLaw(BalancingLaw):
         answer = self.solve(here, self.path.at(t))
         if answer is None:
             return None
-        residual = here.G.dot(answer.wanted - answer.wrenches)
-        active = self.limits.active(self.limits.margins(answer.wrenches, answer.torques))
-        status = ControlStatus.OK if self.tasks.on_target else ControlStatus.TARGET_MISSED
-        if len(active):  # in the order of the rows: cones first
-            rows = self.limits.n_cone_rows
-            if active[0] < rows and residual.dot(residual) > self._negligible**2:
-                status |= ControlStatus.WRENCH_LIMITED
-            if active[-1] >= rows:
-                status |= ControlStatus.TORQUE_LIMITED
+        wrenches, torques, margins = answer.wrenches, answer.torques, answer.margins
+        residual = here.G.dot(answer.wanted - wrenches)
+        if margins is None:
+            margins = self.limits.margins(wrenches, torques)
+            # A projection has no limits of torque, and a solver's rounding may leave some.
+            torques = self.limits.cut(torques)
+        active = self.limits.active(margins)
+        rows, missed = self.limits.n_cone_rows, not self.tasks.on_target
+        status = _STATUS[
+            missed,
+            # In the order of the rows: cones first.
+            len(active) > 0
+            and bool(active[0] < rows)
+            and bool(residual.dot(residual) > self._negligible**2),
+            len(active) > 0 and bool(active[-1] >= rows),
+        ]
         if len(answer.joints):
             active = np.append(active, len(self.limits.names) + answer.joints)
-        # A projection has no limits of torque, and a solver's rounding may leave some.
-        torques = self.limits.cut(answer.torques)
-        wrenches = self.body.rows.each(answer.wrenches)
-        return ControlOutput(torques, wrenches, status, active, residual)
+        return ControlOutput(torques, self.body.rows.each(wrenches), status, active, residual)
 
     @abstractmethod
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:

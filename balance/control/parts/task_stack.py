@@ -68,11 +68,15 @@ class TaskStack:
         angular_weight: float,
     ) -> None:
         self.tasks = list(tasks)
-        ends = np.cumsum([task.size for task in self.tasks])
-        self.slices = [
-            slice(end - task.size, end) for task, end in zip(self.tasks, ends, strict=True)
-        ]
-        self._rows, self._values = np.zeros((int(ends[-1]), nv)), np.zeros(int(ends[-1]))
+        # Those of joints alone come last: their rows have one entry each, which never changes.
+        order = sorted(self.tasks, key=lambda task: isinstance(task, PostureTask))
+        ends = np.cumsum([task.size for task in order]).tolist()
+        places = {
+            id(task): slice(end - task.size, end) for task, end in zip(order, ends, strict=True)
+        }
+        self.slices = [places[id(task)] for task in self.tasks]
+        """Where the rows of each task are."""
+        self._rows, self._values = np.zeros((ends[-1], nv)), np.zeros(ends[-1])
         self._parts = [
             (task, self._rows[part], self._values[part])
             for task, part in zip(self.tasks, self.slices, strict=True)
@@ -81,15 +85,21 @@ class TaskStack:
             task.prepare(rows)
         self._timed = [task for task in self.tasks if isinstance(task, FrameTask)]
         self._limbs = {task.name: task for task in self._timed}
-        scale = [
-            np.repeat(
-                [weight * linear_weight, weight * angular_weight],
-                [task.linear, task.size - task.linear],
-            )
-            for task, weight in zip(self.tasks, weights, strict=True)
-        ]
-        self._scale = np.sqrt(np.concatenate(scale))
+        self._scale = np.zeros(ends[-1])
+        for task, part, weight in zip(self.tasks, self.slices, weights, strict=True):
+            squared = [weight * linear_weight, weight * angular_weight]
+            self._scale[part] = np.sqrt(np.repeat(squared, [task.linear, task.size - task.linear]))
         self._row_scale = np.repeat(self._scale[:, None], nv, axis=1)
+        self._dense = [part for part in self._parts if not isinstance(part[0], PostureTask)]
+        end = sum(task.size for task, _, _ in self._dense)
+        self._dense_rows, self._dense_values = self._rows[:end], self._values[:end]
+        self._dense_row_scale, self._dense_scale = self._row_scale[:end], self._scale[:end]
+        postures = [task for task in self.tasks if isinstance(task, PostureTask)]
+        scales = [self._scale[places[id(task)]] for task in postures]
+        self._posture = PostureTask.merged(postures, scales) if postures else None
+        self.joint_rows = np.zeros(nv - 6) if self._posture is None else self._posture.inertia
+        """What the postures' rows are together (nj,), on the joints' accelerations."""
+        self._joint_values = np.zeros(nv - 6)
 
     def aim(self, time: float) -> None:
         """Take the targets at ``time`` in s."""
@@ -101,6 +111,8 @@ class TaskStack:
         for task in self.tasks:
             if isinstance(task, PostureTask):
                 task.lead(guidance.joints, guidance.rates, guidance.accelerations)
+        if self._posture is not None:
+            self._posture.lead(guidance.joints, guidance.rates, guidance.accelerations)
         for name, target in guidance.limbs.items():
             self._limbs[name].lead(target)
 
@@ -114,3 +126,15 @@ class TaskStack:
         for task, rows, values in self._parts:
             task.write(body, desired, rows, values)
         return self._rows * self._row_scale, self._values * self._scale
+
+    def evaluate_apart(self, body: BodyView, desired: Desired) -> tuple[Array, Array, Array]:
+        """The same without the rows of joints alone, ``(rows, values, joint_values)``: the cost is
+
+        |rows @ dv/dt - values|^2 + |joint_rows * ddq/dt - joint_values|^2.
+        """
+        for task, rows, values in self._dense:
+            task.write(body, desired, rows, values)
+        if self._posture is not None:
+            self._posture.write_values(body, self._joint_values)
+        scaled = self._dense_rows * self._dense_row_scale
+        return scaled, self._dense_values * self._dense_scale, self._joint_values

@@ -9,14 +9,16 @@ means the same, a squared newton or newton metre, for all tasks and robots.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import final
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Self, final
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTaskConfig
+from balance.control.parts.compiled import compiled
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import supporting_joints
@@ -52,16 +54,31 @@ class ComTask(Task):
         self.K_P, self.K_D = K_P, K_D
 
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
-        rows[:] = body.A[:3]
-        values[:] = self.force(body, desired) - body.momentum_drift[:3]
+        write_com_rows(
+            body.A, body.com, body.momentum, body.momentum_drift, body.mass, self.K_P, self.K_D,
+            desired.com, desired.com_velocity, desired.com_acceleration, rows, values,
+        )  # fmt: skip
 
-    def force(self, body: BodyView, desired: Desired) -> Array:
-        """Wanted rate of the linear momentum (3,), N; it is m times an acceleration of the CoM."""
-        force = self.K_P.dot(desired.com - body.com)
-        force -= self.K_D.dot(body.momentum[:3])
-        if desired.moving:
-            force += body.mass * (self.K_D.dot(desired.com_velocity) + desired.com_acceleration)
-        return np.asarray(force)
+
+@compiled
+def write_com_rows(
+    A: Array,
+    com: Array,
+    momentum: Array,
+    momentum_drift: Array,
+    mass: float,
+    K_P: Array,
+    K_D: Array,
+    com_d: Array,
+    velocity_d: Array,
+    acceleration_d: Array,
+    rows: Array,
+    values: Array,
+) -> None:
+    """The first rows of A dv/dt + dA/dt v = dh/dt, with the wanted rate of the momentum."""
+    rows[:] = A[:3]
+    values[:] = K_P.dot(com_d - com) - K_D.dot(momentum[:3] - mass * velocity_d)
+    values += mass * acceleration_d - momentum_drift[:3]
 
 
 @final
@@ -82,12 +99,18 @@ class BaseTask(Task):
 
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         R_WB, inertia = body.R_WB, body.locked_inertia
-        rows[:, 3:6] = inertia.dot(R_WB)
-        self._rates[3:] = R_WB.dot(body.v[3:6])
+        write_base_rows(R_WB, inertia, body.v, rows, self._rates)
         values[:] = self._feedback.wrench(desired, body.com, self._rates, body.q[3:7])[3:]
         if desired.moving:
             values += self.D_omega.dot(desired.angular_velocity)
             values += inertia.dot(desired.angular_acceleration)
+
+
+@compiled
+def write_base_rows(R_WB: Array, inertia: Array, v: Array, rows: Array, rates: Array) -> None:
+    """I_l domega/dt as rows on dv/dt, and the base's angular velocity, last in ``rates`` (6,)."""
+    rows[:, 3:6] = inertia.dot(R_WB)
+    rates[3:] = R_WB.dot(v[3:6])
 
 
 @final
@@ -142,7 +165,27 @@ class PostureTask(Task):
         omega = 2.0 * np.pi * frequency_hz
         self._stiffness = omega**2 * self._inertia
         self._damping = 2.0 * damping_ratio * omega * self._inertia
-        self._forward: Array | None = None
+        self._forward = np.zeros(self.size)
+
+    @property
+    def inertia(self) -> Array:
+        """What a joint's acceleration counts (nj,), kg m^2."""
+        return self._inertia
+
+    @classmethod
+    def merged(cls, tasks: Sequence[Self], scales: Sequence[Array]) -> Self:
+        """One task whose squared error is, but for a constant, the sum of those of ``tasks``.
+
+        ``scales`` (nj,) multiply the rows of each.  All have the same posture.
+        """
+        whole = copy(tasks[0])
+        rows = [scale * task._inertia for task, scale in zip(tasks, scales, strict=True)]
+        whole._inertia = np.sqrt(sum(row**2 for row in rows))
+        shares = [r * s / whole._inertia for r, s in zip(rows, scales, strict=True)]
+        together = list(zip(shares, tasks, strict=True))
+        whole._stiffness = np.sum([share * task._stiffness for share, task in together], axis=0)
+        whole._damping = np.sum([share * task._damping for share, task in together], axis=0)
+        return whole
 
     def lead(self, joints: Array, rates: Array, accelerations: Array) -> None:
         """Have the joints go along with a posture that moves, (nj,) each."""
@@ -154,8 +197,24 @@ class PostureTask(Task):
         rows.ravel()[6 :: rows.shape[1] + 1] = self._inertia  # on joint i in row i
 
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
-        np.subtract(self._nominal, body.q[7:], out=values)
-        values *= self._stiffness
-        values -= self._damping * body.v[6:]
-        if self._forward is not None:
-            values += self._forward
+        self.write_values(body, values)
+
+    def write_values(self, body: BodyView, values: Array) -> None:
+        """The right sides alone: the rows never change."""
+        write_posture_values(
+            self._nominal, self._stiffness, self._damping, self._forward, body.q, body.v, values
+        )
+
+
+@compiled
+def write_posture_values(
+    nominal: Array,
+    stiffness: Array,
+    damping: Array,
+    forward: Array,
+    q: Array,
+    v: Array,
+    values: Array,
+) -> None:
+    """Springs to the nominal angles and dampers, and what a moving posture feeds forward."""
+    values[:] = stiffness * (nominal - q[7:]) - damping * v[6:] + forward

@@ -19,7 +19,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.support import Support, SupportView, read_only
+from balance.control.parts.compiled import compiled
+from balance.control.parts.held_columns import HeldColumns, held_columns
+from balance.control.parts.support import Support, SupportView, read_only, write_contact_maps
+from balance.dynamics.placements import spatial_vectors
 from balance.robots import Robot
 from balance.robots.contact_rows import held_part
 
@@ -31,7 +34,8 @@ class MotionEquations:
     """The equations above in coordinates whose first ``base`` entries are not actuated.
 
     ``M`` (n, n), ``bias`` (n,), ``J`` (r, n), ``drift`` (r,); ``moving`` are the columns of J that
-    are not zero.  Pinocchio's dv/dt is ``to_dv @ a + dv_bias``, or ``a`` itself if they are None.
+    are not zero, ``columns`` which of them follow from the others.  Pinocchio's dv/dt is
+    ``to_dv @ a + dv_bias``, or ``a`` itself if they are None.
     """
 
     M: Array
@@ -42,6 +46,13 @@ class MotionEquations:
     base: int = 6
     to_dv: Array | None = None
     dv_bias: Array | None = None
+    columns: HeldColumns | None = None
+
+    def on_coordinates(self, rows: Array, values: Array) -> tuple[Array, Array]:
+        """Conditions ``rows @ dv/dt = values`` as conditions on a."""
+        if self.to_dv is None or self.dv_bias is None:
+            return rows, values
+        return rows.dot(self.to_dv), values - rows.dot(self.dv_bias)
 
 
 class BodyView(SupportView):
@@ -51,67 +62,150 @@ class BodyView(SupportView):
     ``momentum_drift`` (6,) the part dA/dt v of dh/dt = A dv/dt + dA/dt v, world axes.
     """
 
-    __slots__ = ("M", "_moving", "bias", "drift", "momentum_drift")
+    __slots__ = ("M", "_body", "bias", "drift", "momentum_drift")
 
     def __init__(self, body: WholeBody) -> None:
         super().__init__(body)
-        self.M, self.bias = read_only(body._M), read_only(body._data.nle)
-        self.drift = read_only(body._drift)
-        self.momentum_drift = read_only(body._force_and_moment.ravel())
-        self._moving = body.moving
+        self.M, self.bias = read_only(body._data.M), read_only(body._data.nle)
+        self.drift, self.momentum = read_only(body._drift), read_only(body._momentum)
+        self.momentum_drift = read_only(body._momentum_drift)
+        self._locked = body._data.oYcrb[0]
+        self._body = body
 
     def equations(self) -> MotionEquations:
         """The equations in Pinocchio's velocity coordinates."""
-        return MotionEquations(self.M, self.bias, self.J_c, self.drift, self._moving)
+        body = self._body
+        return MotionEquations(
+            self.M, self.bias, self.J_c, self.drift, body.moving, columns=body.columns
+        )
+
+    @property
+    def chart_moving(self) -> NDArray[np.intp]:
+        """The columns that move a contact, with the base's quaternion as coordinates."""
+        return self._body.chart_moving
+
+    def acceleration(self, joint: int) -> pin.Motion:
+        """Spatial acceleration of a joint in its own axes if no coordinate accelerates."""
+        data = self.data
+        return data.a_gf[joint] + data.oMi[joint].actInv(self._body.fall)
 
 
 class WholeBody(Support):
-    """A robot on its contacts whose :meth:`at` has the equations of motion as well."""
+    """A robot on its contacts whose :meth:`at` has the equations of motion as well.
+
+    Two passes of Pinocchio are enough.  ``crba`` in world axes leaves Jacobians, the centroidal
+    momentum matrix, CoM and locked inertia behind, as ``ccrba`` would; ``nonLinearEffects`` leaves
+    the velocities of the joints, and their accelerations less gravity where no coordinate
+    accelerates.
+    """
 
     def __init__(self, robot: Robot, contact_damping: float = 0.0) -> None:
         """``contact_damping`` is the rate k, 1/s, at which a moving contact comes to rest."""
         super().__init__(robot)
         self.contact_damping = contact_damping
-        model, nv = robot.model, robot.model.nv
-        self._M, self._drift = np.zeros((nv, nv)), np.zeros(self.rows.count)
-        self._force_and_moment = np.zeros((2, 3))
-        # crba fills the upper triangle only; half of the diagonal comes from each side.
-        self._half = np.triu(np.ones((nv, nv)), 1) + 0.5 * np.eye(nv)
-        self._rest = np.zeros(nv)
+        model, data = robot.model, self._data
+        self.fall = pin.Motion(np.array(model.gravity.linear), np.zeros(3))
+        """The acceleration of whatever falls, in world axes."""
+        self._drift, self._momentum = np.zeros(self.rows.count), np.zeros(6)
+        self._momentum_drift = np.zeros(6)
+        self._gravity = np.array(model.gravity.linear)
+        self.chart_moving = np.concatenate([np.arange(7), self.moving[6:] + 1])
+        self._joint_accelerations = spatial_vectors(data.a_gf)
+        self._own_accelerations = np.zeros(6 * len(robot.soles))
         frames = [model.frames[surface.frame_id] for surface in robot.soles]
         self.attached = [
             (surface, frame.parentJoint, frame.placement * surface.placement)
             for frame, surface in zip(frames, robot.soles, strict=True)
         ]
+        self._first_rows = np.array([own.start for own in self.rows.slices], dtype=np.intp)
         self._body_view = BodyView(self)
+        self.columns: HeldColumns | None = None
+        standing = self.at(robot.q_nominal, np.zeros(model.nv))
+        self.columns = held_columns(standing.J_c, self.moving, base=6)
 
     def at(self, q: Array, v: Array) -> BodyView:
         """Everything at configuration ``q`` and velocity ``v``."""
-        model, here = self.model, self._body_view
-        half = self._half * pin.crba(model, here.data, q)
-        np.add(half, half.T, out=self._M)
-        pin.nonLinearEffects(model, here.data, q, v)
-        pin.forwardKinematics(model, here.data, q, v, self._rest)
-        self._evaluate(here, q, v)
-        self._fill_drift(here)
-        self._fill_momentum_drift(here)
+        model, data, here = self.model, self._data, self._body_view
+        here.q, here.v = q, v
+        pin.crba(model, data, q, pin.Convention.WORLD)
+        pin.nonLinearEffects(model, data, q, v)
+        self._carry_wrenches()
+        write_contact_maps(
+            self._joints_to_origin, self._to_joints, here.com, self._J, self._moves,
+            self._to_com, self._at_origin, self._G, self._J_c,
+        )  # fmt: skip
+        write_drifts(
+            self._placements, self._joint_accelerations, self._firm, self._first_rows,
+            self._to_joints, self._gravity, self._J_c, v, self.contact_damping,
+            here.A, here.bias, here.com, q, here.mass,
+            self._own_accelerations, self._drift, self._momentum, self._momentum_drift,
+        )  # fmt: skip
+        if self._turning:
+            self._fill_turning_drifts(here)
         return here
 
-    def _fill_drift(self, here: BodyView) -> None:
+    def _fill_turning_drifts(self, here: BodyView) -> None:
+        """The drift of contacts whose axes do not turn with their joint."""
+        data, damping = here.data, self.contact_damping
         for own, (surface, joint, placement) in zip(self.rows.slices, self.attached, strict=True):
-            # The classical acceleration is that of the surface's points, unlike the spatial one.
-            drift = pin.getFrameClassicalAcceleration(
-                self.model, here.data, joint, placement, pin.LOCAL
-            ).vector
-            if not surface.has_area:
-                R_WS = here.data.oMi[joint].rotation @ placement.rotation
-                drift = held_part(surface, R_WS, drift)
-            self._drift[own] = drift
-        self._drift += self.contact_damping * here.J_c.dot(here.v)
+            if surface.has_area:
+                continue
+            drift = placement.actInv(here.acceleration(joint)).vector
+            velocity = placement.actInv(data.v[joint])
+            drift[:3] += np.cross(velocity.angular, velocity.linear)
+            R_WS = data.oMi[joint].rotation @ placement.rotation
+            rows = self._J_c[own]
+            self._drift[own] = held_part(surface, R_WS, drift) + damping * rows.dot(here.v)
 
-    def _fill_momentum_drift(self, here: BodyView) -> None:
-        """The unactuated rows of the equation of motion, carried from the base to the CoM."""
-        drift = self._force_and_moment
-        np.dot(here.bias[:6].reshape(2, 3), here.R_WB.T, out=drift)
-        drift[1] += pin.skew(here.q[:3] - here.com).dot(drift[0])
-        drift[0] -= self.weight
+
+@compiled
+def write_drifts(
+    placements: Array,
+    joint_accelerations: Array,
+    firm: NDArray[np.intp],
+    first_rows: NDArray[np.intp],
+    to_joints: Array,
+    gravity: Array,
+    J_c: Array,
+    v: Array,
+    damping: float,
+    A: Array,
+    bias: Array,
+    com: Array,
+    q: Array,
+    mass: float,
+    accelerations: Array,
+    drift: Array,
+    momentum: Array,
+    momentum_drift: Array,
+) -> None:
+    """Fill the contacts' ``drift``, the ``momentum`` h = A v and its drift dA/dt v.
+
+    A contact's drift is the acceleration of the surface's points, the classical one: the spatial
+    one and omega x V.  The momentum's are the unactuated rows of the equation of motion, carried
+    from the base to the CoM.
+    """
+    for joint, number in firm:
+        own = accelerations[6 * number : 6 * number + 6]
+        own[:] = joint_accelerations[joint]
+        own[:3] += placements[joint, :3].dot(gravity)
+    velocity = J_c.dot(v)
+    drift[:] = accelerations.dot(to_joints)
+    for _, number in firm:
+        i = first_rows[number]
+        x, y, z = velocity[i], velocity[i + 1], velocity[i + 2]
+        a, b, c = velocity[i + 3], velocity[i + 4], velocity[i + 5]
+        drift[i] += b * z - c * y
+        drift[i + 1] += c * x - a * z
+        drift[i + 2] += a * y - b * x
+    drift += damping * velocity
+    momentum[:] = A.dot(v)
+    axes = placements[1, :3]
+    momentum_drift[:3] = bias[:3].dot(axes)
+    momentum_drift[3:] = bias[3:6].dot(axes)
+    x, y, z = q[0] - com[0], q[1] - com[1], q[2] - com[2]
+    a, b, c = momentum_drift[0], momentum_drift[1], momentum_drift[2]
+    momentum_drift[3] += y * c - z * b
+    momentum_drift[4] += z * a - x * c
+    momentum_drift[5] += x * b - y * a
+    momentum_drift[:3] += mass * gravity

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
 from balance.errors import QPError
 
 Array = NDArray[np.float64]
@@ -74,18 +75,7 @@ class QPSolution:
 
         Inequalities, gradient of the Lagrangian, sign of the multipliers and complementarity.
         """
-        x, multipliers = self.x, self.multipliers
-        slack, gradient = qp.C.dot(x), qp.H.dot(x)
-        slack -= qp.d
-        length, force = 1.0 + _norm(x), 1.0 + _norm(gradient) + _norm(qp.g)
-        gradient -= qp.g
-        gradient -= multipliers.dot(qp.C)
-        return max(
-            -_lowest(slack) / length,
-            _norm(gradient) / force,
-            -_lowest(multipliers) / force,
-            abs(float(multipliers.dot(slack))) / (length * force),
-        )
+        return optimality_error(qp.H, qp.g, qp.C, qp.d, self.x, self.multipliers)
 
 
 class Solver(Protocol):
@@ -104,9 +94,18 @@ def unsolved(qp: QuadraticProgram, status: QPStatus) -> QPSolution:
     return QPSolution(nothing, np.full(qp.d.size, np.nan), np.empty(0, dtype=int), status)
 
 
-def _norm(values: Array) -> float:
-    return math.sqrt(values.dot(values))
-
-
-def _lowest(values: Array) -> float:
-    return float(values[values.argmin()]) if values.size else 0.0
+@compiled
+def optimality_error(H: Array, g: Array, C: Array, d: Array, x: Array, multipliers: Array) -> float:
+    """The largest violation of a program's optimality conditions, as ``QPSolution`` has it."""
+    slack, gradient = C.dot(x) - d, H.dot(x)
+    length = 1.0 + math.sqrt(x.dot(x))
+    force = 1.0 + math.sqrt(gradient.dot(gradient)) + math.sqrt(g.dot(g))
+    gradient = gradient - g - multipliers.dot(C)
+    error = math.sqrt(gradient.dot(gradient)) / force
+    if len(slack):
+        gap = abs(multipliers.dot(slack)) / (length * force)
+        violation, wrong_sign = -slack.min() / length, -multipliers.min() / force
+        if not math.isfinite(gap + violation + wrong_sign):
+            return math.inf
+        error = max(error, gap, violation, wrong_sign)
+    return error if math.isfinite(error) else math.inf

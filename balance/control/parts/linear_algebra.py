@@ -1,0 +1,152 @@
+"""The few factorisations that control steps need, by LAPACK and BLAS.
+
+A law's formulas call these by name, compiled or not.  Compiled functions cannot call SciPy's
+wrappers, so they call the routines behind them: the same numbers, at a fraction of the overhead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dgeqp3, dgesv, dorgqr, dposv, dtrtrs
+
+from balance.control.parts.compiled import COMPILED, compiled, library_function
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+RANK_TOLERANCE = 1e-10  # of a diagonal entry of R, relative to the largest
+# The same for contacts at rest.  Hips that turn about one axis while feet and thighs are held do so
+# only as long as both axes are in line; off by what is measured, a rule to the letter blocks them.
+CLOSED_CHAIN = 1e-3
+
+
+def solve_square(A: Array, B: Array) -> tuple[Array, bool]:
+    """X with A X = B, and whether A is regular."""
+    if not len(A):
+        return B, True
+    _, _, X, failed = dgesv(A, B)
+    return X, failed == 0
+
+
+def solve_positive(H: Array, g: Array) -> tuple[Array, Array, bool]:
+    """Upper U with H = U^T U, x with H x = g, and whether H is positive definite.
+
+    What stands below the diagonal of U is of no meaning.
+    """
+    if not len(g):  # which LAPACK would not take
+        return H, g, True
+    U, x, failed = dposv(H, g)
+    return U, x, failed == 0
+
+
+def divide_right(Z: Array, U: Array) -> Array:
+    """Z U^-1 for an upper U."""
+    return np.asarray(dtrsm(1.0, U, Z, side=1))
+
+
+def divide_transposed(U: Array, B: Array) -> Array:
+    """U^-T B for an upper U; ``B`` (n, m)."""
+    return np.asarray(dtrtrs(U, B, trans=1)[0])
+
+
+def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:
+    """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n).
+
+    Diagonal entries of R below ``tolerance`` times the first do not count.
+    """
+    m, n = matrix.shape
+    factors, order, reflectors, _, _ = dgeqp3(matrix)
+    size = min(m, n)
+    full = np.zeros((m, m), order="F")
+    full[:, :size] = factors[:, :size]
+    Q = dorgqr(full, reflectors)[0]
+    diagonal = np.abs(factors.diagonal())
+    rank = int((diagonal > tolerance * diagonal[0]).sum())
+    return Q, factors, order - 1, rank
+
+
+if COMPILED:
+    # The same by address.  Arrays in C order are the transposes of what LAPACK reads.
+    _dgesv, _dposv = library_function("lapack", "dgesv", 8), library_function("lapack", "dposv", 8)
+    _dtrsm = library_function("blas", "dtrsm", 11)
+    _dgeqp3 = library_function("lapack", "dgeqp3", 9)
+    _dorgqr = library_function("lapack", "dorgqr", 9)
+    _L, _R, _N, _T = (np.uint8(ord(letter)) for letter in "LRNT")
+
+    @compiled
+    def solve_square(A: Array, B: Array) -> tuple[Array, bool]:
+        n, m = B.shape
+        factors, X = np.ascontiguousarray(A.T).copy(), np.ascontiguousarray(B.T).copy()
+        if n == 0:
+            return X.T, True
+        swaps, sizes = np.empty(n, np.int32), np.array([n, m, 0], np.int32)
+        size = sizes.ctypes.data
+        _dgesv(
+            size, size + 4, factors.ctypes.data, size, swaps.ctypes.data, X.ctypes.data, size,
+            size + 8,
+        )  # fmt: skip
+        return X.T, sizes[2] == 0
+
+    @compiled
+    def solve_positive(H: Array, g: Array) -> tuple[Array, Array, bool]:
+        U, x, letters = H.copy(), g.copy(), np.array([_L])
+        n = len(g)
+        if n == 0:
+            return U, x, True
+        sizes = np.array([n, 1, 0], np.int32)
+        size = sizes.ctypes.data
+        _dposv(
+            letters.ctypes.data, size, size + 4, U.ctypes.data, size, x.ctypes.data, size, size + 8
+        )
+        return U, x, sizes[2] == 0
+
+    @compiled
+    def divide_right(Z: Array, U: Array) -> Array:
+        X, m, n = Z.copy(), Z.shape[0], Z.shape[1]
+        letters, sizes = np.array([_L, _L, _N, _N]), np.array([n, m], np.int32)
+        letter, size, one = letters.ctypes.data, sizes.ctypes.data, np.ones(1)
+        if X.size:
+            _dtrsm(
+                letter, letter + 1, letter + 2, letter + 3, size, size + 4, one.ctypes.data,
+                U.ctypes.data, size, X.ctypes.data, size,
+            )  # fmt: skip
+        return X
+
+    @compiled
+    def divide_transposed(U: Array, B: Array) -> Array:
+        X, n, m = B.copy(), B.shape[0], B.shape[1]
+        letters, sizes = np.array([_R, _L, _T, _N]), np.array([m, n], np.int32)
+        letter, size, one = letters.ctypes.data, sizes.ctypes.data, np.ones(1)
+        if X.size:
+            _dtrsm(
+                letter, letter + 1, letter + 2, letter + 3, size, size + 4, one.ctypes.data,
+                U.ctypes.data, size + 4, X.ctypes.data, size,
+            )  # fmt: skip
+        return X
+
+    @compiled
+    def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:
+        m, n = matrix.shape
+        size = min(m, n)
+        factors = np.ascontiguousarray(matrix.T).copy()
+        order, reflectors = np.zeros(n, np.int32), np.empty(size)
+        work = np.empty(32 * (m + n) + 3 * n + 1)
+        sizes = np.array([m, n, len(work), 0, size], np.int32)
+        at = sizes.ctypes.data
+        _dgeqp3(
+            at, at + 4, factors.ctypes.data, at, order.ctypes.data, reflectors.ctypes.data,
+            work.ctypes.data, at + 8, at + 12,
+        )  # fmt: skip
+        full = np.zeros((m, m))
+        full[:size] = factors[:size]
+        _dorgqr(
+            at, at, at + 16, full.ctypes.data, at, reflectors.ctypes.data, work.ctypes.data,
+            at + 8, at + 12,
+        )  # fmt: skip
+        rank = 0
+        for i in range(size):
+            if abs(factors[i, i]) > tolerance * abs(factors[0, 0]):
+                rank += 1
+        return full.T, factors.T, (order - 1).astype(np.intp), rank

@@ -1,0 +1,327 @@
+"""The best compromise between weighted tasks that contacts, drives and joints can bear.
+
+    minimise    |rows dv/dt - values|^2 + |joint_rows * ddq/dt - joint_values|^2 + |z|^2
+    subject to  the equation of motion, contacts at rest, wrenches in their cones, torques within
+                their limits, joints within their ranges and speeds (these by a slack s of cost
+                1e4 s^2),
+
+with z the deviation of the contact forces from the even share.  Without violated limits that is a
+linear system.  Otherwise U, its Cholesky factor, is at hand: with y = y_0 + c U^-1 u, y_0 that
+answer, cost and distance are the same, and what is left is the point (u, z, s) next to the origin
+that keeps all limits.  c is a hundredth of the robot's weight: with it a certificate of 1e-8 means
+that forces keep their limits to 1e-8 of the weight or so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.control.parts.compiled import compiled
+from balance.control.parts.free_motion import (
+    FreeMotion,
+    bearing_forces,
+    borne_forces,
+    force_maps,
+    force_split,
+    least_squares,
+)
+from balance.control.parts.held_columns import held_motion
+from balance.control.parts.joint_bounds import (
+    SLACK_WEIGHT,
+    JointBounds,
+    kept,
+    used_up,
+    write_joint_rows,
+)
+from balance.control.parts.limits import Limits, limit_margins, write_limit_rows
+from balance.control.parts.linear_algebra import divide_right
+from balance.control.parts.whole_body import MotionEquations
+from balance.control.qp import QPStatus, QuadraticProgram, Solver
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+UNIT = 0.01  # of the robot's weight, N
+
+
+def _none() -> Integers:
+    return np.empty(0, dtype=np.intp)
+
+
+@dataclass(slots=True)
+class Answer:
+    """Torques (nj,) and wrenches (r,) of a step; ``wanted`` are the wrenches without limits.
+
+    ``joints`` are the numbers of the joints' bounds that are used up, for laws that have them;
+    ``margins`` those of all limits, if they are known.
+    """
+
+    torques: Array
+    wrenches: Array
+    wanted: Array
+    joints: Integers = field(default_factory=_none)
+    margins: Array | None = None
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What tasks want: rows (m, n) and values (m,), those of the joints (nj,) each."""
+
+    rows: Array
+    values: Array
+    joint_rows: Array
+    joint_values: Array
+
+
+class WeightedTasks:
+    """Solves the program above again and again, for contacts whose forces cost ``force_weight``."""
+
+    def __init__(
+        self, limits: Limits, joint_bounds: JointBounds | None, force_weight: Array, weight: float
+    ) -> None:
+        """``weight`` is that of the robot, N."""
+        self.limits, self.joint_bounds, self._unit = limits, joint_bounds, UNIT * weight
+        self._wrenches, self._force_weight = len(force_weight), force_weight
+        nothing = np.zeros(0)
+        self._unbounded = nothing, nothing
+        self._ease = nothing
+        if joint_bounds is not None:
+            self._ease = joint_bounds.ease * self._unit / float(np.sqrt(SLACK_WEIGHT))
+        self._nothing_planned: dict[int, Array] = {}
+        self._force_weights: dict[int, Array] = {}
+        self._distances: dict[int, tuple[Array, Array]] = {}
+
+    def solve(
+        self,
+        equations: MotionEquations,
+        wanted: Wanted,
+        q: Array,
+        v: Array,
+        solver: Solver,
+        planned: Array | None = None,
+    ) -> Answer | None:
+        """The answer at a state, with ``planned`` forces (r,) as in ``FreeMotion``; or None."""
+        eq, columns, force_weight = equations, equations.columns, self._weight_of(equations)
+        planned = self._padded(planned, len(force_weight))
+        rows, values = eq.on_coordinates(wanted.rows, wanted.values)
+        good = False
+        if columns is not None:
+            good, a, Z, U, torques, forces = settle(
+                eq.M, eq.bias, eq.J, eq.drift, eq.base,
+                columns.determined, columns.tied, columns.free, force_weight, planned,
+                rows, values, wanted.joint_rows, wanted.joint_values,
+            )  # fmt: skip
+        if not good:
+            free = FreeMotion(eq, force_weight, planned=planned)
+            Z = free.Z
+            a, U, good = least_squares(
+                free.a_0, Z, rows, values, wanted.joint_rows, wanted.joint_values
+            )
+            if not good:
+                return None
+            free.a_0 = a
+            torques, forces = free.tau_0, free.f_0
+        wrenches, limits = forces[: self._wrenches], self.limits
+        margins = limits.margins(wrenches, torques)
+        least, most = self._unbounded if self.joint_bounds is None else self.joint_bounds.near(q, v)
+        if margins[margins.argmin()] >= 0.0 and kept(a, least, most):
+            return Answer(torques, wrenches, wrenches, margins=margins)
+        hard = limits.n_cone_rows
+        if margins[hard:].min() >= 0.0 and kept(a, least, most):
+            # Only cones are in the way: mostly drives and joints can bear what keeps them.
+            answer = self._in_cones(eq, force_weight, a, Z, U, forces, least, most, solver)
+            if answer is not None:
+                return answer
+        motion, maps, C, d = limited(
+            eq.M, eq.bias, eq.J, eq.base, force_weight, planned, a, Z, U, self._unit,
+            limits.cones, limits.lower, limits.torques, least, most, self._ease,
+        )  # fmt: skip
+        solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        torques, forces, joints = at_solution(solution.x, a, motion, *maps, least, most)
+        return Answer(torques, forces[: self._wrenches], wrenches, joints)
+
+    def _in_cones(
+        self,
+        eq: MotionEquations,
+        force_weight: Array,
+        a: Array,
+        Z: Array,
+        U: Array,
+        forces: Array,
+        least: Array,
+        most: Array,
+        solver: Solver,
+    ) -> Answer | None:
+        """The answer if cones alone limit it; None if other limits do as well."""
+        limits, k = self.limits, self._wrenches
+        motion, F, C, d = cone_limited(
+            eq.M, eq.J, eq.base, force_weight, Z, U, self._unit, limits.cones, limits.lower, forces
+        )
+        solution = solver.solve(QuadraticProgram(*self._distance(C), C, d))
+        if solution.status is not QPStatus.SOLVED:
+            return None
+        good, torques, wrenches, margins = at_cones(
+            solution.x, a, motion, forces, F, eq.M, eq.bias, eq.J, eq.base,
+            limits.cones, limits.lower, limits.torques, least, most,
+        )  # fmt: skip
+        return Answer(torques, wrenches, forces[:k], margins=margins) if good else None
+
+    def _padded(self, planned: Array | None, n: int) -> Array:
+        """Planned forces with those of a chart's multipliers, which are zero."""
+        if planned is not None and len(planned) == n:
+            return planned
+        padded = self._nothing_planned.setdefault(n, np.zeros(n))
+        if planned is not None:
+            padded = padded.copy()
+            padded[: len(planned)] = planned
+        return padded
+
+    def _weight_of(self, equations: MotionEquations) -> Array:
+        """The metric of the forces; a multiplier of a chart follows from the motion whatever."""
+        n = len(equations.J)
+        if n not in self._force_weights:
+            more = np.full(n - self._wrenches, self._force_weight.min())
+            self._force_weights[n] = np.concatenate([self._force_weight, more])
+        return self._force_weights[n]
+
+    def _distance(self, C: Array) -> tuple[Array, Array]:
+        """H and g of the distance from the origin: the same ones every time, as a solver notes."""
+        n = C.shape[1]
+        if n not in self._distances:
+            self._distances[n] = np.eye(n), np.zeros(n)
+        return self._distances[n]
+
+
+@compiled
+def settle(
+    M: Array,
+    bias: Array,
+    J: Array,
+    drift: Array,
+    base: int,
+    determined: Integers,
+    tied: Integers,
+    free: Array,
+    force_weight: Array,
+    planned: Array,
+    rows: Array,
+    values: Array,
+    joint_rows: Array,
+    joint_values: Array,
+) -> tuple[bool, Array, Array, Array, Array, Array]:
+    """The answer without limits: accelerations a, Z and U, torques and forces.
+
+    The first is whether it is good; where not, as with straight knees, orthogonal factors are.
+    """
+    a_0, Z, good = held_motion(J, drift, determined, tied, free)
+    if not good:
+        return False, a_0, Z, Z, a_0, drift
+    a, U, one = least_squares(a_0, Z, rows, values, joint_rows, joint_values)
+    torques, forces, borne = borne_forces(M, bias, J, base, force_weight, planned, a)
+    return one and borne, a, Z, U, torques, forces
+
+
+@compiled
+def limited(
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    force_weight: Array,
+    planned: Array,
+    a: Array,
+    Z: Array,
+    U: Array,
+    unit: float,
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    least: Array,
+    most: Array,
+    ease: Array,
+) -> tuple[Array, tuple[Array, Array, Array, Array], Array, Array]:
+    """What is left with limits, C x >= d on x = (u, z, s) / c, and what x means.
+
+    That is c Z U^-1 for the accelerations, and f_0, F, tau_0, T for forces and torques.
+    """
+    motion = unit * divide_right(Z, U)
+    share, null, _ = force_split(J[:, :base], force_weight)
+    maps = force_maps(M, bias, J, base, planned, a, motion, share, unit * null)
+    f_0, F, tau_0, T = maps
+    k, hard = cones.shape[1], len(lower) + 2 * len(tau_0)
+    C = np.zeros((hard + 2 * len(least) + 1, F.shape[1] + 1))
+    d = np.zeros(len(C))
+    write_limit_rows(cones, lower, torque_limits, f_0[:k], F[:k], tau_0, T, C, d)
+    write_joint_rows(a, motion, least, most, ease, C[hard:], d[hard:])
+    C[-1, -1] = 1.0
+    return motion, maps, C, d
+
+
+@compiled
+def at_solution(
+    x: Array,
+    a: Array,
+    motion: Array,
+    f_0: Array,
+    F: Array,
+    tau_0: Array,
+    T: Array,
+    least: Array,
+    most: Array,
+) -> tuple[Array, Array, Integers]:
+    """Torques, forces and the numbers of the joints' bounds that are used up."""
+    n_y = motion.shape[1]
+    joints = used_up(a + motion.dot(x[:n_y]), least, most)
+    return tau_0 + T.dot(x[:-1]), f_0 + F.dot(x[:-1]), joints
+
+
+@compiled
+def cone_limited(
+    M: Array,
+    J: Array,
+    base: int,
+    force_weight: Array,
+    Z: Array,
+    U: Array,
+    unit: float,
+    cones: Array,
+    lower: Array,
+    forces: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """The same as ``limited`` for cones alone, on x = (u, z) / c: c Z U^-1, F, C and d."""
+    k, motion = cones.shape[1], unit * divide_right(Z, U)
+    share, null, _ = force_split(J[:, :base], force_weight)
+    F = bearing_forces(np.ascontiguousarray(M[:base]).dot(motion), share, unit * null)
+    return motion, F, cones.dot(F[:k]), lower - cones.dot(forces[:k])
+
+
+@compiled
+def at_cones(
+    x: Array,
+    a: Array,
+    motion: Array,
+    forces: Array,
+    F: Array,
+    M: Array,
+    bias: Array,
+    J: Array,
+    base: int,
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    least: Array,
+    most: Array,
+) -> tuple[bool, Array, Array, Array]:
+    """Whether drives and joints bear it too, torques, wrenches, and the margins of both."""
+    a = a + motion.dot(x[: motion.shape[1]])
+    forces = forces + F.dot(x)
+    torques = (M.dot(a) + bias - forces.dot(J))[base:]
+    wrenches = forces[: cones.shape[1]]
+    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
+    good = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
+    return good, torques, wrenches, margins
