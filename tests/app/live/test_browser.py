@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from browser_pages import (
+    CHROMIUM,
+    FLAGS,
+    NO_PICTURES,
+    PATIENCE_S,
+    colours,
+    open_page,
+    sync_api,
+    until,
+)
 
 import balance
 from balance.recordings.results import load_recording
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("Chromium is not installed (Debian: apt install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE_S = 120.0  # a busy machine draws slowly
-SIZE = {"width": 900, "height": 540}
-COARSE = 0.5  # pixels drawn for each of the page: software is slow at it
-# Drawing in software takes most of the time, and the first picture several seconds.  Ten a second
-# are enough to see by; where nothing but text and buttons is looked at, nothing is drawn.
-FEWER_PICTURES = """
-  const next = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = draw => setTimeout(() => next(draw), 90);
-  window.cancelAnimationFrame = clearTimeout;
-"""
-NO_PICTURES = """
-  for (const name of ["drawElements", "drawArrays"])
-    for (const more of ["", "Instanced"])
-      WebGL2RenderingContext.prototype[name + more] = () => {};
-"""
 
 
 class Command:
@@ -78,18 +50,6 @@ class Command:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             return probe.connect_ex(("127.0.0.1", self.port)) != 0
-
-
-def open_page(browser: Any, port: int, drawn: bool = False) -> Any:
-    page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
-    page.set_default_timeout(1e3 * PATIENCE_S)
-    page.add_init_script(FEWER_PICTURES)
-    if not drawn:
-        page.add_init_script(NO_PICTURES)
-    page.goto(f"http://127.0.0.1:{port}")
-    # Notes lie on top of the controls in a window as small as this.
-    page.add_style_tag(content=".mantine-Notifications-root * {pointer-events: none !important}")
-    return page
 
 
 def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
@@ -121,13 +81,6 @@ def figure(page: Any, label: str) -> str:
     """The value below a label in the status window."""
     cell = page.get_by_text(label, exact=True).locator("xpath=following-sibling::div")
     return str(cell.inner_text())
-
-
-def until(condition: Any, seconds: float = PATIENCE_S) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.2)
 
 
 def press(page: Any, name: str) -> None:
@@ -179,30 +132,6 @@ def chart_peak(page: Any, title: str) -> float:
 def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     assert "balance live" in page.inner_text("body")
     until(lambda: colours(page) > 50)
-
-
-def colours(page: Any, canvas: Any = None) -> int:
-    """Number of colours in a screenshot of the canvas, decoded by the browser itself."""
-    canvas = page.locator("canvas").first if canvas is None else canvas
-    encoded = base64.b64encode(canvas.screenshot()).decode()
-    count = page.evaluate(
-        """async encoded => {
-          const image = new Image();
-          image.src = "data:image/png;base64," + encoded;
-          await image.decode();
-          const canvas = document.createElement("canvas");
-          [canvas.width, canvas.height] = [image.width, image.height];
-          const context = canvas.getContext("2d");
-          context.drawImage(image, 0, 0);
-          const data = context.getImageData(0, 0, image.width, image.height).data;
-          const found = new Set();
-          for (let i = 0; i < data.length; i += 4)
-            found.add((data[i] << 16) + (data[i + 1] << 8) + data[i + 2]);
-          return found.size;
-        }""",
-        encoded,
-    )
-    return int(count)
 
 
 def body(page: Any) -> str:
@@ -362,61 +291,8 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()
-        a_replay_file_plays_by_itself(browser, results / "mine" / "replay.html")
     finally:
         command.stop()
-
-
-def a_replay_file_plays_by_itself(browser: Any, path: Path) -> None:
-    film = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
-    film.set_default_timeout(1e3 * PATIENCE_S)
-    film.goto(path.as_uri())
-    player = film.frame_locator("iframe")
-    player.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
-    until(lambda: colours(film, player.locator("canvas").first) > 50)
-    # viser lets a page that still loads be pale.
-    pale = "canvas => ['', '1'].includes(canvas.style.opacity)"
-    until(lambda: player.locator("canvas").first.evaluate(pale))
-    assert film.get_by_role("status").inner_text().startswith("toro, law momentum: ")
-    assert film.locator("figure svg").count() == 5
-    assert film.locator("figure .push").count() == 5  # one push
-    assert "Support polygon" in film.locator("aside").inner_text()
-    the_cursor_goes_with_the_player(film)
-    layers_stay_with_the_robot_in_the_second_round(film)
-    film.close()
-
-
-def the_cursor_goes_with_the_player(film: Any) -> None:
-    line = film.locator("figure .cursor").first
-    before = line.get_attribute("x1")
-    until(lambda: line.get_attribute("x1") != before)
-
-
-def layers_stay_with_the_robot_in_the_second_round(film: Any) -> None:
-    """After a round of the player each node is where the file puts it, none where it was left."""
-    time_now = "Number(view.document.querySelector('[role=slider]').ariaValueNow)"
-    away = film.evaluate(
-        f"""async () => {{
-          const view = document.querySelector("iframe").contentWindow;
-          const pause = () => new Promise(done => view.requestAnimationFrame(done));
-          let before = {time_now}, rounds = 0;
-          while (rounds < 2 || before < 0.1) {{
-            await pause();
-            const now = {time_now};
-            rounds += now < before;
-            before = now;
-          }}
-          await pause();
-          const {{nodeRefFromName, nodePoseData}} = view.__viserMutable;
-          return Object.entries(nodePoseData)
-            .filter(([name, pose]) => name.startsWith("/world/") && nodeRefFromName[name])
-            .filter(([name, pose]) => pose.poseUpdateState !== "needsUpdate")
-            .map(([name, pose]) => [name, Math.hypot(...nodeRefFromName[name].position.toArray()
-              .map((value, i) => value - pose.position[i]))]);
-        }}"""
-    )
-    assert len(away) > 60
-    assert [name for name, distance in away if distance > 1e-6] == []
 
 
 def _children(pid: int) -> list[int]:
