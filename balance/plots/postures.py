@@ -1,4 +1,6 @@
-"""The static postures of a sequence side by side: from the side, from the front, and from above."""
+"""Postures side by side, from the side, from the front and from above: those of a sequence, or of a
+run at the ends of its phases.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from balance.plots.style import AXIS_COLOURS, QUIET_COLOUR, new_figure, styled
+from balance.recordings.phase_rows import PhaseSpan, phase_spans
+from balance.recordings.recording import Recording
 from balance.robots import Robot
+from balance.robots.contacts import ContactSurface
 from balance.robots.objects import WorldObject
 from balance.robots.sequence import PlannedPhase
 from balance.robots.shapes.shape import Shape
@@ -47,33 +52,115 @@ VIEWS = (
 )
 
 
+class Contact(NamedTuple):
+    """A surface that touches: its corners (n, 3), whether it bears, its CoP and force; world, N."""
+
+    corners: Array
+    bears: bool
+    cop: Array
+    force: Array
+
+
+class Way(NamedTuple):
+    """Where a limb goes: places (3,) of start and goal, and corners (n, 3) there; world."""
+
+    start: Array
+    goal: Array
+    corners: Array
+
+
+class Posture(NamedTuple):
+    """A robot in a configuration, with its contacts and the ways of its limbs."""
+
+    name: str
+    robot: Robot
+    q: Array
+    contacts: Sequence[Contact]
+    ways: Sequence[Way] = ()
+
+
 def postures_figure(phases: Sequence[PlannedPhase], objects: Mapping[str, WorldObject]) -> Figure:
     """One column for each phase: its posture, what bears (green), where limbs go (orange), CoM."""
-    rows = -(-len(phases) // MOST_IN_A_ROW)
-    columns = min(len(phases), MOST_IN_A_ROW)
+    return side_by_side([_planned(phase) for phase in phases], objects, VIEWS)
+
+
+def run_figure(recording: Recording, objects: Mapping[str, WorldObject]) -> Figure:
+    """One column for the end of each phase of a run: posture, what bore, and measured forces."""
+    spans = phase_spans(recording)
+    return side_by_side([_seen(recording, span) for span in spans], objects, VIEWS[:2])
+
+
+def side_by_side(
+    postures: Sequence[Posture], objects: Mapping[str, WorldObject], views: Sequence[View]
+) -> Figure:
+    """One column for each posture, one row for each view."""
+    rows, n = -(-len(postures) // MOST_IN_A_ROW), len(views)
+    columns = min(len(postures), MOST_IN_A_ROW)
+    heights = [1.0 if view.up == 1 else 1.6 for view in views]
     with styled():
-        figure = new_figure(max(3, columns) * COLUMN_IN + 0.4, rows * HEIGHT_IN)
-        grid = figure.subplots(
-            3 * rows, columns, squeeze=False, height_ratios=[1.6, 1.6, 1.0] * rows
-        )
-        limits = [_limits(phases, view) for view in VIEWS]
+        height = rows * HEIGHT_IN * sum(heights) / 4.2
+        figure = new_figure(max(3, columns) * COLUMN_IN + 0.4, height)
+        grid = figure.subplots(n * rows, columns, squeeze=False, height_ratios=heights * rows)
+        limits = [_limits(postures, view) for view in views]
         for axes in grid.flat:
             axes.set_visible(False)
-        for index, phase in enumerate(phases):
+        for index, posture in enumerate(postures):
             row, column = divmod(index, MOST_IN_A_ROW)
-            for k, view in enumerate(VIEWS):
-                axes = grid[3 * row + k, column]
+            for k, view in enumerate(views):
+                axes = grid[n * row + k, column]
                 axes.set_visible(True)
-                _draw(axes, phase, objects, view)
+                _draw(axes, posture, objects, view)
                 _frame(axes, view, limits[k], column == 0)
-            grid[3 * row, column].set_title(f"{index + 1}. {phase.name}", parse_math=False)
+            grid[n * row, column].set_title(f"{index + 1}. {posture.name}", parse_math=False)
     return figure
 
 
-def _draw(axes: Axes, phase: PlannedPhase, objects: Mapping[str, WorldObject], view: View) -> None:
-    robot = phase.robot
+def _planned(phase: PlannedPhase) -> Posture:
+    """The static posture of a phase, with its static forces."""
+    contacts, known = [], {surface.name: surface for surface in phase.robot.surfaces}
+    for sole in phase.robot.soles:
+        pose, bears = phase.placements[sole.name], sole.name in phase.kept
+        wrench = phase.wrenches[sole.name] if bears else np.zeros(6)
+        contacts.append(_contact(pose, pose, sole.corners, bears, wrench))
+    ways = [
+        Way(move.start.translation, move.goal.translation, _at(move.goal, known[move.surface]))
+        for move in phase.moves
+    ]
+    return Posture(phase.name, phase.robot, phase.robot.q_nominal, contacts, ways)
+
+
+def _seen(recording: Recording, span: PhaseSpan) -> Posture:
+    """The last moment of a phase as it was recorded, with measured forces."""
+    assert recording.bearing is not None
+    robot, row = recording.robot, span.rows.stop - 1
     data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    pin.framesForwardKinematics(robot.model, data, recording.q[row])
+    contacts = [
+        _contact(sole.pose(data), sole.wrench_pose(data), sole.corners, True, wrench)
+        for sole, meant, wrench in zip(
+            robot.soles, recording.bearing[row], recording.contact_wrenches[row], strict=True
+        )
+        if meant > 0.0
+    ]
+    return Posture(span.name, robot, recording.q[row], contacts)
+
+
+def _contact(pose: pin.SE3, axes: pin.SE3, corners: Array, bears: bool, wrench: Array) -> Contact:
+    """``wrench`` (6,) is in ``axes``."""
+    normal = max(float(wrench[2]), 1e-9)
+    cop = axes.act(np.array([-wrench[4] / normal, wrench[3] / normal, 0.0]))
+    points = corners @ pose.rotation.T + pose.translation
+    return Contact(points, bears, cop, axes.rotation @ wrench[:3])
+
+
+def _at(pose: pin.SE3, surface: ContactSurface) -> Array:
+    return np.asarray(surface.corners @ pose.rotation.T + pose.translation)
+
+
+def _draw(axes: Axes, posture: Posture, objects: Mapping[str, WorldObject], view: View) -> None:
+    robot = posture.robot
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, posture.q)
     for one in objects.values():
         _fill(axes, _outline(one.shape(), pin.SE3.Identity()), view, "#EFE3C8", 0.0)
     for shape in sorted(robot.shapes, key=lambda s: view.sign * _depth(s, data, view)):
@@ -81,39 +168,28 @@ def _draw(axes: Axes, phase: PlannedPhase, objects: Mapping[str, WorldObject], v
         _fill(axes, _outline(shape, data.oMi[shape.joint]), view, colour, 1.0)
     if view.up == 2 and view.across != view.up:
         axes.axhline(0.0, color=QUIET_COLOUR, linewidth=0.6)
-    corners = []
-    for sole in robot.soles:
-        pose = phase.placements[sole.name]
-        points = sole.corners @ pose.rotation.T + pose.translation
-        loaded = sole.name in phase.kept
-        if loaded:
-            corners.append(points)
-        _patch(axes, points, view, LOAD_COLOUR if loaded else IDLE_COLOUR)
-        if loaded and view.up == 2:
-            _force(axes, phase, sole.name, view)
-    if view.up == 1 and corners:
-        _fill_polygon(axes, np.concatenate(corners), view)
-    for move in phase.moves:
-        surface = next(s for s in robot.surfaces if s.name == move.surface)
-        points = surface.corners @ move.goal.rotation.T + move.goal.translation
-        _patch(axes, points, view, GOAL_COLOUR)
-        start = move.start.translation
-        way = np.array([start, move.goal.translation])
-        axes.plot(way[:, view.across], way[:, view.up], ":", color=GOAL_COLOUR, linewidth=0.9)
-    com = robot.com()
+    for contact in posture.contacts:
+        _patch(axes, contact.corners, view, LOAD_COLOUR if contact.bears else IDLE_COLOUR)
+        if contact.bears and view.up == 2:
+            _force(axes, contact, view)
+    bearing = [contact.corners for contact in posture.contacts if contact.bears]
+    if view.up == 1 and bearing:
+        _fill_polygon(axes, np.concatenate(bearing), view)
+    for way in posture.ways:
+        _patch(axes, way.corners, view, GOAL_COLOUR)
+        ends = np.array([way.start, way.goal])
+        axes.plot(ends[:, view.across], ends[:, view.up], ":", color=GOAL_COLOUR, linewidth=0.9)
+    com = robot.com(posture.q)
     axes.plot(com[view.across], com[view.up], "o", color="black", markersize=3.5, zorder=5)
     if view.up == 2:
         axes.plot([com[view.across]] * 2, [0.0, com[2]], color="black", linewidth=0.5, zorder=5)
 
 
-def _force(axes: Axes, phase: PlannedPhase, name: str, view: View) -> None:
+def _force(axes: Axes, contact: Contact, view: View) -> None:
     """An arrow of the force at a contact, from its centre of pressure."""
-    wrench, pose = phase.wrenches[name], phase.placements[name]
-    if wrench[2] <= 0.0:
+    foot, tip = contact.cop, contact.cop + FORCE_M * contact.force
+    if not contact.force.any():
         return
-    local = np.array([-wrench[4] / wrench[2], wrench[3] / wrench[2], 0.0])
-    foot = pose.act(local)
-    tip = foot + FORCE_M * pose.rotation @ wrench[:3]
     axes.annotate(
         "",
         (tip[view.across], tip[view.up]),
@@ -173,19 +249,19 @@ def _patch(axes: Axes, points: Array, view: View, colour: str) -> None:
         axes.plot(*flat[0], "s", color=colour, markersize=3, zorder=4)
 
 
-def _limits(phases: Sequence[PlannedPhase], view: View) -> tuple[Array, Array]:
+def _limits(postures: Sequence[Posture], view: View) -> tuple[Array, Array]:
     """The least and largest coordinates of all postures in a view."""
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
-    for phase in phases:
-        for points in _bodies(phase.robot):
+    for posture in postures:
+        for points in _bodies(posture):
             flat = points[:, [view.across, view.up]]
             low, high = np.minimum(low, flat.min(axis=0)), np.maximum(high, flat.max(axis=0))
     return low - MARGIN_M, high + MARGIN_M
 
 
-def _bodies(robot: Robot) -> list[Array]:
-    data = robot.model.createData()
-    pin.forwardKinematics(robot.model, data, robot.q_nominal)
+def _bodies(posture: Posture) -> list[Array]:
+    robot, data = posture.robot, posture.robot.model.createData()
+    pin.forwardKinematics(robot.model, data, posture.q)
     return [_outline(shape, data.oMi[shape.joint]) for shape in robot.shapes]
 
 

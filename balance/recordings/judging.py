@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.recordings.falls import find_fall, loaded_slip
@@ -75,7 +76,7 @@ def _moved_soles(recording: Recording) -> list[Reason]:
 
 
 def _unmeant_touches(recording: Recording) -> list[Reason]:
-    """Contacts that bore load in a phase that was to keep them off."""
+    """Contacts that bore load in a phase that was to keep them off, other than to land."""
     if recording.bearing is None or recording.phase is None:
         return []
     found = []
@@ -83,6 +84,7 @@ def _unmeant_touches(recording: Recording) -> list[Reason]:
     for number, sole in enumerate(recording.robot.soles):
         off = recording.bearing[:, number] == 0.0
         touched = spans(off & (recording.contact_wrenches[:, number, 2] >= LOADED_N))
+        touched = [span for span in touched if not _lands(recording, number, *span)]
         first, last = max(touched, key=lambda span: span[1] - span[0], default=(0, 0))
         if (last - first) * period > MAX_FLIGHT_S:
             text = (
@@ -91,6 +93,19 @@ def _unmeant_touches(recording: Recording) -> list[Reason]:
             )
             found.append((Cause.TOUCH, text))
     return found
+
+
+def _lands(recording: Recording, number: int, first: int, last: int) -> bool:
+    """Whether a touch goes over into bearing where it began: a touch-down, light at first."""
+    assert recording.bearing is not None
+    if last >= len(recording.time) or recording.bearing[last, number] == 0.0:
+        return False
+    model, sole = recording.robot.model, recording.robot.soles[number]
+    data, places = model.createData(), []
+    for row in (first, last):
+        pin.framesForwardKinematics(model, data, recording.q[row])
+        places.append(sole.pose(data).translation)
+    return float(np.linalg.norm(places[1] - places[0])) <= MAX_SLIP_M
 
 
 def _unfinished(recording: Recording) -> list[Reason]:

@@ -50,3 +50,19 @@ def test_a_touch_is_a_fault_where_the_foot_was_to_stay_off(
         assert verdict.cause is Cause.TOUCH
         assert verdict.text is not None
         assert "right sole touched for 0.200 s in the phase 'lift'" in verdict.text
+
+
+@pytest.mark.parametrize("dragged", [False, True])
+def test_a_touch_that_goes_over_into_bearing_is_a_landing_unless_the_foot_was_dragged(
+    lifted_foot: Recording, dragged: bool
+) -> None:
+    """10 N for 0.2 s before the foot bears, while it is where it then stays, or comes by 5 cm."""
+    assert lifted_foot.bearing is not None
+    down = int(np.flatnonzero(lifted_foot.bearing[:, RIGHT] == 0.0)[-1]) + 1
+    rows = slice(down - round(0.2 / lifted_foot.config.control_period_s), down)
+    wrenches, q = lifted_foot.contact_wrenches.copy(), lifted_foot.q.copy()
+    wrenches[rows, RIGHT, 2] = 10.0
+    if not dragged:
+        q[rows] = q[down]
+    verdict = judge(changed(lifted_foot, contact_wrenches=wrenches, q=q))
+    assert (verdict.cause is Cause.TOUCH) == dragged

@@ -10,9 +10,9 @@ import viser
 from balance.app.live.gain_terms import GainTerms
 from balance.app.live.messages import ChangeGains, ChangeKeys, Push
 from balance.app.live.panel_settings import PanelSettings
+from balance.app.live.push_limits import Limits, PushLimits
 from balance.config import BalancingLawConfig, PushConfig
 from balance.config.sections import push_config
-from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class DriverActions:
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
-        self.gusts = Gusts()
+        self.gusts, self.limits = Gusts(), PushLimits()
         self.gains: GainTerms | None = None
         self.push_on_click = False
         self.from_camera = False
@@ -79,11 +79,10 @@ class DriverActions:
         length = float(np.linalg.norm(view))
         return tuple(view / length) if np.isfinite(length) and length > 1e-6 else dial
 
-    def ankle_share(self, running: Running) -> tuple[float, float]:
-        """The chosen impulse over the ankle limit in its direction, and that limit in N s."""
+    def chosen(self, running: Running) -> tuple[float, Limits]:
+        """The chosen impulse (N s), and what could be caught in its direction."""
         direction = np.array(self.direction(self._lab.drivers.client))
-        limit = ankle_limit(running.robot, direction)
-        return self._lab.settings.numbers["impulse"] / limit, limit
+        return self._lab.settings.numbers["impulse"], self.limits.at(running.robot, direction)
 
     def set_gains(self, terms: GainTerms) -> None:
         """Use other gains at once, and from the next reset on."""

@@ -101,6 +101,7 @@ class Lab:
         if self.physics is not None:
             self.physics.stop()
         self.saver.close()
+        self.actions.limits.close()
 
     def tick(self) -> None:
         """One frame."""
@@ -139,7 +140,7 @@ class Lab:
         elif self.running is not None:
             self.scene.tell(self.running.figures(), self.alarm)
             if panel is not None:
-                panel.show_bar(*self.actions.ankle_share(self.running))
+                panel.show_bar(*self.actions.chosen(self.running))
         else:
             self.scene.tell([("simulation", "starting")], self.alarm)
 

@@ -19,6 +19,7 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 ROOT = f"{WORLD}/overlay"
+UP = np.array([0.0, 0.0, 1.0])
 LIFT_M = 0.004  # of what lies on the floor, to be seen above it
 GLOSS = 0.5
 MIN_ARROW_M = 0.004
@@ -92,6 +93,16 @@ class Layer(ABC):
             cast_shadow=False,
         )
 
+    def dot(self, name: str) -> Any:
+        return self.scene.add_icosphere(
+            f"{self.path}/{name}",
+            radius=0.003 * self.scale.height,
+            color=self.colour,
+            subdivisions=1,
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
     def lines(
         self, name: str, points: Array, thickness: float, colour: Colour | None = None
     ) -> Any:
@@ -113,8 +124,10 @@ class Layer(ABC):
             shown = index < len(starts) and bool(keep[index])
             show(node, shown)
             if shown:
+                length = float(np.linalg.norm(vectors[index]))
                 place(frame, starts[index])
-                set_points(node, np.array([[np.zeros(3), vectors[index]]]))
+                turn(frame, pin.Quaternion.FromTwoVectors(UP, vectors[index] / length).matrix())
+                set_points(node, np.array([[np.zeros(3), length * UP]]))
 
     def frame(self, name: str) -> Any:
         return self.scene.add_frame(f"{self.path}/{name}", show_axes=False)

@@ -11,7 +11,7 @@ import viser
 from numpy.typing import NDArray
 
 from balance.app.live.colours import ALARM, ASKED, CAPTURE, GROUND, MASS, NEUTRAL, PUSH, SPIN
-from balance.app.live.layer import LIFT_M, ROOT, Layer, Scale, place, set_points, show, turn
+from balance.app.live.layer import LIFT_M, ROOT, Layer, Scale, place, show, turn
 from balance.app.live.observer import Instant, Observer
 from balance.app.live.pendulum_layer import PendulumBall
 from balance.robots import Robot
@@ -19,8 +19,8 @@ from balance.simulation.pushes import Push
 
 Array = NDArray[np.float64]
 
-TRAIL_S = 3.0
-TRAIL_STEP_M = 5e-4
+PLUMB_DOTS = 9
+TRAIL_S, TRAIL_STEP_S = 3.0, 0.1
 GAP = 0.08  # of the robot's height, between the tip and the point pushed, which is inside a link
 SHOWN_PUSH_S = 0.6  # for which a short push is shown
 
@@ -49,7 +49,7 @@ class Soles(Layer):
 
 
 class CentreOfMass(Layer):
-    """The CoM, its projection on the ground, and the line between them."""
+    """The CoM, its projection on the ground, and a dotted line between them."""
 
     colour = MASS
     meaning = "and its projection"
@@ -59,37 +59,40 @@ class CentreOfMass(Layer):
             f"{self.path}/ball", radius=0.024 * self.scale.height, color=self.colour
         )
         self._spot = self.disc("spot", 0.012)
-        self._line = self.lines("ball/line", np.zeros((1, 2, 3)), 1.5)
+        self._dots = [self.dot(f"dot {i}") for i in range(PLUMB_DOTS)]
 
     def draw(self, now: Instant) -> None:
         place(self._ball, now.com)
         place(self._spot, now.com, 2.0 * LIFT_M)
-        set_points(self._line, np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, -now.com[2]]]]))
+        for index, dot in enumerate(self._dots, start=1):
+            place(dot, now.com, now.com[2] * index / (PLUMB_DOTS + 1))
 
 
 class Trail(Layer):
-    """Where the CoM's projection was during the last seconds."""
+    """Where the CoM's projection was during the last seconds, a dot for each moment."""
 
     colour = MASS
-    symbol = "∿"
+    symbol = "⋯"
     meaning = "last 3 s, on the ground"
 
     def make(self) -> None:
-        self._points: deque[tuple[float, Array]] = deque()
-        self._line = self.lines("line", np.zeros((1, 2, 3)), 2.5)
+        self._dots = [self.dot(f"dot {i}") for i in range(round(TRAIL_S / TRAIL_STEP_S))]
+        self._left: deque[float] = deque()
+        self._next = 0
+        for dot in self._dots:
+            show(dot, False)
 
     def draw(self, now: Instant) -> None:
-        if self._points and now.time < self._points[-1][0]:
-            self._points.clear()
-        point = np.array([now.com[0], now.com[1], LIFT_M])
-        if not self._points or np.linalg.norm(point - self._points[-1][1]) > TRAIL_STEP_M:
-            self._points.append((now.time, point))
-        while self._points and now.time - self._points[0][0] > TRAIL_S:
-            self._points.popleft()
-        path = np.array([point for _, point in self._points])
-        show(self._line, len(path) > 1)
-        if len(path) > 1:
-            set_points(self._line, np.stack([path[:-1], path[1:]], axis=1))
+        if self._left and now.time < self._left[-1]:
+            self._left.clear()
+        while self._left and now.time - self._left[0] > TRAIL_S:
+            self._left.popleft()
+        if not self._left or now.time - self._left[-1] >= TRAIL_STEP_S:
+            self._left.append(now.time)
+            place(self._dots[self._next], now.com, LIFT_M)
+            self._next = (self._next + 1) % len(self._dots)
+        for age in range(1, len(self._dots) + 1):  # in the order in which they were left
+            show(self._dots[self._next - age], age <= len(self._left))
 
 
 class CentreOfPressure(Layer):

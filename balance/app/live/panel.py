@@ -12,6 +12,7 @@ from balance.app.live.controls import Controls, note
 from balance.app.live.gain_sliders import GainSliders
 from balance.app.live.key_sliders import KeySliders
 from balance.app.live.messages import Pause, Speed, Step
+from balance.app.live.push_limits import Limits
 from balance.app.live.push_tab import PushTab
 from balance.app.live.ranges import WORLD
 from balance.app.live.replay_controls import ReplayControls
@@ -113,10 +114,10 @@ class Panel:
         if self._push is not None:
             self._push.show_body(body)
 
-    def show_bar(self, part: float, limit: float) -> None:
-        """The chosen impulse as a share of the ankle limit (N s)."""
+    def show_bar(self, impulse: float, limits: Limits) -> None:
+        """The chosen impulse (N s) beside what could be caught."""
         if self._push is not None:
-            self._push.show_bar(part, limit)
+            self._push.show_bar(impulse, limits)
 
     def show_settings(self) -> None:
         """Show what the settings say, after a choice that was taken back."""

@@ -9,9 +9,9 @@ import viser
 from balance.app.live.colours import ALARM, PUSH
 from balance.app.live.controls import Controls, note
 from balance.app.live.panel_settings import bodies
+from balance.app.live.push_limits import Limits
 
 SOURCES = ("dial", "camera")
-LIMIT = 1.0  # share of the ankle limit beyond which the bar warns
 
 
 class PushTab:
@@ -82,10 +82,21 @@ class PushTab:
         """Name the body that was clicked."""
         self._body.value = body
 
-    def show_bar(self, part: float, limit: float) -> None:
-        """The chosen impulse as a share of the ankle limit (N s)."""
-        self._bar.value = 100.0 * min(part, 1.0)
-        self._bar.color = PUSH if part < LIMIT else ALARM
-        content = note(f"{100 * part:.0f} % of the ankle limit, {limit:.1f} N s")
+    def show_bar(self, impulse: float, limits: Limits) -> None:
+        """The chosen impulse (N s) beside what could be caught; red if no law could."""
+        most = limits.recovery or limits.ankle
+        self._bar.value = 100.0 * min(impulse / most, 1.0)
+        self._bar.color = PUSH if impulse <= most else ALARM
+        content = note(bar_text(impulse, limits))
         if self._label.content != content:
             self._label.content = content
+
+
+def bar_text(impulse: float, limits: Limits) -> str:
+    """The impulse as a share of what ankles alone, and what any law, could catch."""
+    text = f"{100 * impulse / limits.ankle:.0f} % of the ankle limit, {limits.ankle:.1f} N s"
+    if limits.recovery is None:
+        return text
+    most = limits.recovery
+    share = f"{100 * impulse / most:.0f} % of what any law could recover without a step"
+    return f"{text}; {share}, {most:.1f} N s"

@@ -54,18 +54,15 @@ class Flywheel:
         turn += servo**2 * (target - delta) + 2.0 * servo * (share.dot(B.dot(rates)) - rates)
         return np.asarray(turn)
 
-    def sink(self, excursion: Array) -> float:
-        """How far (m) the CoM sinks with a level excursion (2,), because far legs must reach."""
+    def sink(self, excursion: Array, room: float = 1.0) -> float:
+        """How far (m) the CoM sinks with a level excursion (2,), because legs must reach.
+
+        Sideways the far leg must at once; fore and aft ``room`` says how much of it there may be.
+        """
         angle = self._angle(TURN.dot(excursion))
         sunk = float(np.interp(angle, _ROUND, self._sink)) * float(excursion.dot(excursion))
-        return min(sunk, self._deepest)
-
-    def moments(self, zeta: Array) -> Array:
-        """Largest moments (8,) to the sides with the CoP at the edge to which ``zeta`` (2,) is."""
-        place = self._angle(zeta) / (0.25 * np.pi)
-        k = int(place)
-        share, rows = place - k, self.numbers.moment
-        return np.asarray((1.0 - share) * rows[k % 8] + share * rows[(k + 1) % 8])
+        needed = float(np.sin(angle)) ** 2
+        return min(sunk, self._deepest) * (needed + (1.0 - needed) * room)
 
     def _angle(self, side: Array) -> float:
         """The azimuth of a level vector from the robot's heading, 0 to 2 pi."""

@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 # Weights per squared newton and newton metre: the CoP comes before all else.
 COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
 SERVO = 2.0  # omega: how fast the coordinates return to their shares
+SINK_RATE = 2.0  # of the height, per part of the CoP's region that the capture point leaves
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
 
 
@@ -112,7 +113,7 @@ class CaptureController(TaskLaw):
         self._force_weight = law.qp.regularisation**2 * self.force_metric
         self._metric = self._inertia_metric()
         self._now, self._planned_at = 0.0, -np.inf
-        self._cop, self._moment = np.zeros(2), np.zeros(2)
+        self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
 
     def _check_area(self, robot: Robot) -> None:
         if not SupportPolygon(pressed_corners(robot, self.law.contacts)).has_area:
@@ -166,11 +167,12 @@ class CaptureController(TaskLaw):
         delta, rates = self.flywheel.state(here, desired)
         if not 0.0 < self._now - self._planned_at < self.law.replan_s - 1e-9:
             state = self.plan_state(here, desired, delta)
-            moments = self.flywheel.moments(state.reshape(4, 2).sum(axis=0))
-            plan = self.planner.plan(state, desired.com[:2] / self.height, moments)
+            plan = self.planner.plan(state, desired.com[:2] / self.height)
             if plan is None:
                 return None
             (self._cop, self._moment), self._planned_at = plan, self._now
+            used = self.planner.used(state, desired.com[:2] / self.height)
+            self._room = min(max(0.0, SINK_RATE * (1.0 - used)), 1.0)
         return self._follow(self._wanted(here, desired, delta, rates), here, desired)
 
     def _wanted(self, here: BodyView, desired: Desired, delta: Array, rates: Array) -> Wanted:
@@ -183,7 +185,7 @@ class CaptureController(TaskLaw):
         turn = self.flywheel.wanted(delta, rates, own, SERVO * omega)
         pressure = mass * omega**2 * (offset[:2] - z * self._cop)
         pressure += mass * desired.com_acceleration[:2]
-        sink = self.flywheel.sink(self.numbers.B[:2].dot(delta))
+        sink = self.flywheel.sink(self.numbers.B[:2].dot(delta), self._room)
         vertical = -self.stiffness[2, 2] * (offset[2] + sink)
         vertical -= self._vertical_damping * (here.momentum[2] / mass - desired.com_velocity[2])
         vertical += mass * desired.com_acceleration[2]

@@ -11,8 +11,9 @@ whatever the robot.  The sum zeta = x + v + h + r diverges, zeta' = zeta - p - h
 CoP and moment are constant within each of N samples of length tau_k, and
 
     minimise    sum_k tau_k (|p_k|^2 + |zeta|^2_Q + |h|^2_W5 + |r|^2_W + |u_k|^2_W/5)_k+1
-                + 20 (|zeta_N|^2 + |h_N|^2 + |r_N|^2) + 1e4 s_h^2 + 1e5 s_r^2 + 1e4 s_z^2
-    subject to  p_k in the CoP's region,     u_k in that of the moment, later ones in a part of it,
+                + 20 (|zeta_N|^2 + |h_N|^2 + |r_N|^2) + 1e4 (s_h^2 + s_z^2 + s_u^2) + 1e5 s_r^2
+    subject to  p_k in the CoP's region,     u_k in what p_k and h_k leave of the moment's, by s_u,
+                                             later ones in a part of that,
                 h_k - F x_k in that of the lean, r_k - F v_k in that of its rate, by s_h and s_r,
                 zeta_N in most of the CoP's region, by s_z.
 
@@ -38,7 +39,8 @@ GROWTH = 1.2  # of a sample's length over the one before: fine near, coarse far
 LEAN_WEIGHT, RATE_WEIGHT, MOMENT_WEIGHT = 5.0, 1.0, 0.2
 DEFAULT_PULL = 3.0  # K^2 - 1 of the default gains
 END_ZETA_WEIGHT, END_LEAN_WEIGHT, END_RATE_WEIGHT = 20.0, 20.0, 20.0
-LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT = 1e4, 1e5, 1e4
+SLACK_WEIGHTS = 1e4, 1e4, 1e5, 1e4  # of moment, lean, its rate, zeta at the end
+SLACKS = len(SLACK_WEIGHTS)
 LATER_MOMENT = 0.6  # of the moment's region after the first sample: what is left is a reserve
 END_SHARE = 0.9  # of the CoP's region, in which zeta shall be at the end
 
@@ -52,11 +54,25 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Where ``on_p`` (k, 2) @ p + ``on_u`` (k, 2) @ u + ``on_h`` (k, 2) @ h <= ``most`` (k,).
+
+    A moment needs legs that the CoP needs too, in a corner of the soles little of it is left; and
+    it needs torques that bear the weight of what leans.
+    """
+
+    on_p: Array
+    on_u: Array
+    on_h: Array
+    most: Array
+
+
+@dataclass(frozen=True)
 class Regions:
     """Where CoP, moment, lean and its rate can be, in the planner's units."""
 
     cop: Region
-    moment: Region
+    moment: Shared
     lean: Region
     rate: Region
 
@@ -76,7 +92,7 @@ def step_matrices(tau: float) -> tuple[Array, Array]:
 
 
 class Planner:
-    """Solves the program again and again; all but the state and the moments is constant."""
+    """Solves the program again and again; all but the state is constant."""
 
     def __init__(
         self,
@@ -90,7 +106,7 @@ class Planner:
         self.solver, self.regions, self.samples = solver, regions, samples
         self._following = following
         self.lengths = sample_lengths(samples)
-        self._n = 4 * samples + 3
+        self._n = 4 * samples + SLACKS
         own, driven = self._predictions()
         self._cost(own, driven, stiffness)
         self._bounds(own, driven)
@@ -127,35 +143,31 @@ class Planner:
             own_part = slice(4 * k, 4 * k + 2), slice(4 * k + 2, 4 * k + 4)
             H[own_part[0], own_part[0]] += tau * np.eye(2)
             H[own_part[1], own_part[1]] += tau * MOMENT_WEIGHT * leaning
-        weights = LEAN_SLACK_WEIGHT, RATE_SLACK_WEIGHT, ZETA_SLACK_WEIGHT
-        H[[-3, -2, -1], [-3, -2, -1]] = weights
+        H.ravel()[:: self._n + 1][-SLACKS:] = SLACK_WEIGHTS
         self._H, self._gradient = 0.5 * (H + H.T), -gradient
 
     def _bounds(self, own: Array, driven: Array) -> None:
         """C w >= d - D state - E centre, for the unknowns w and the desired CoM ``centre``."""
-        cop, moment, lean, rate = (
-            self.regions.cop,
-            self.regions.moment,
-            self.regions.lean,
-            self.regions.rate,
-        )
-        rows, lower, of_state, of_centre, of_moment = [], [], [], [], []
+        cop, moment = self.regions.cop, self.regions.moment
+        ways = (self.regions.lean, 4, -3), (self.regions.rate, 6, -2)
+        rows, lower, of_state, of_centre = [], [], [], []
         for k in range(self.samples):
-            later = LATER_MOMENT if k else 1.0
-            for region, first, share in ((cop, 4 * k, 1.0), (moment, 4 * k + 2, later)):
-                C = np.zeros((len(region.offsets), self._n))
-                C[:, first : first + 2] = -region.normals
-                rows.append(C)
-                own_bounds = region is cop
-                lower.append(-region.offsets if own_bounds else np.zeros(len(C)))
-                of_moment.append(
-                    np.zeros((len(C), len(moment.offsets)))
-                    if own_bounds
-                    else -share * np.eye(len(C))
-                )
-                of_state.append(np.zeros((len(C), 8)))
-                of_centre.append(-region.normals if region is cop else np.zeros((len(C), 2)))
-            for region, first, slack in ((lean, 4, -3), (rate, 6, -2)):
+            share = LATER_MOMENT if k else 1.0
+            here, turned = slice(4 * k, 4 * k + 2), slice(4 * k + 2, 4 * k + 4)
+            C = np.zeros((len(cop.offsets) + len(moment.most), self._n))
+            C[: len(cop.offsets), here] = -cop.normals
+            C[len(cop.offsets) :, here] = -share * moment.on_p
+            C[len(cop.offsets) :, turned] = -moment.on_u
+            C[len(cop.offsets) :, -4] = 1.0
+            before = np.zeros((len(C), 8))
+            before[len(cop.offsets) :, 4:6] = -share * moment.on_h
+            if k:
+                C += before.dot(driven[k - 1])
+            rows.append(C)
+            lower += [-cop.offsets, -share * moment.most]
+            of_state.append(before.dot(own[k - 1]) if k else before)
+            of_centre += [-cop.normals, -share * moment.on_p]
+            for region, first, slack in ways:
                 pick = np.zeros((2, 8))
                 pick[:, first : first + 2] = np.eye(2)
                 pick[:, first - 4 : first - 2] = -self._following
@@ -164,37 +176,33 @@ class Planner:
                 rows.append(C)
                 lower.append(-region.offsets)
                 of_state.append(-region.normals.dot(pick).dot(own[k]))
-                of_moment.append(np.zeros((len(C), len(moment.offsets))))
                 of_centre.append(np.zeros((len(C), 2)))
         zeta = np.kron(np.ones(4), np.eye(2))
         C = -cop.normals.dot(zeta).dot(driven[-1])
         C[:, -1] = 1.0
-        slacks = np.zeros((3, self._n))
-        slacks[[0, 1, 2], [-3, -2, -1]] = 1.0
+        slacks = np.eye(self._n)[-SLACKS:]
         self._C = np.ascontiguousarray(np.concatenate([*rows, C, slacks]))
-        self._lower = np.concatenate([*lower, -END_SHARE * cop.offsets, np.zeros(3)])
+        self._lower = np.concatenate([*lower, -END_SHARE * cop.offsets, np.zeros(SLACKS)])
         ends = -cop.normals.dot(zeta).dot(own[-1])
-        self._of_state = np.concatenate([*of_state, ends, np.zeros((3, 8))])
-        rest = np.zeros((len(ends) + 3, len(moment.offsets)))
-        self._of_moment = np.concatenate([*of_moment, rest])
-        self._of_centre = np.concatenate([*of_centre, -END_SHARE * cop.normals, np.zeros((3, 2))])
+        self._of_state = np.concatenate([*of_state, ends, np.zeros((SLACKS, 8))])
+        self._of_centre = np.concatenate(
+            [*of_centre, -END_SHARE * cop.normals, np.zeros((SLACKS, 2))]
+        )
 
-    def program(self, state: Array, centre: Array, moments: Array) -> QuadraticProgram:
-        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``.
-
-        ``moments`` are the offsets of the moment's region.
-        """
-        d = self._lower - self._of_state.dot(state)
-        d += self._of_moment.dot(moments) - self._of_centre.dot(centre)
+    def program(self, state: Array, centre: Array) -> QuadraticProgram:
+        """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``."""
+        d = self._lower - self._of_state.dot(state) - self._of_centre.dot(centre)
         return QuadraticProgram(self._H, self._gradient.dot(state), self._C, d)
 
-    def plan(
-        self, state: Array, centre: Array, moments: Array | None = None
-    ) -> tuple[Array, Array] | None:
+    def plan(self, state: Array, centre: Array) -> tuple[Array, Array] | None:
         """CoP, relative to ``centre``, and moment (2,) for now; None without an answer."""
-        if moments is None:
-            moments = self.regions.moment.offsets
-        solution = self.solver.solve(self.program(state, centre, moments))
+        solution = self.solver.solve(self.program(state, centre))
         if solution.status is not QPStatus.SOLVED:
             return None
         return solution.x[:2].copy(), solution.x[2:4].copy()
+
+    def used(self, state: Array, centre: Array) -> float:
+        """How much of the CoP's region zeta uses, 1 at its edge, seen from ``centre``."""
+        cop = self.regions.cop
+        ahead = cop.normals.dot(state.reshape(4, 2).sum(axis=0))
+        return float((ahead / (cop.offsets - cop.normals.dot(centre))).max())

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from balance.robots import Robot
 from balance.robots.capability.body import RestingBody, at_rest, contact_joints, level_directions
+from balance.robots.capability.cop import cop_region
 from balance.robots.capability.flywheel import carries_a_foot
 from balance.robots.capability.kept import kept
 from balance.robots.capability.lean_torques import LeanTorques, bisected
@@ -53,8 +54,11 @@ class Leaning:
     delta with contacts and CoM at rest, ``follows`` (3, 3) that per velocity of the CoM with delta
     at rest.  ``up`` and ``down`` (3 + n,) are the ranges.  To the sides ``AZIMUTHS`` from the
     heading, of T lambda: ``lean`` (8,) kg m^2, ``rate`` (8,) kg m^2/s and ``sink`` (8,) how far the
-    CoM sinks per squared lean; ``moment`` (8, 8) in units of m g z, to the sides in its columns
-    with the CoP at the edge on the side of its row.
+    CoM sinks per squared lean.  ``moment`` (k, 8) in units of m g z is the largest to the sides in
+    its columns, with the CoP at ``cops`` (k, 2), in units of z from the CoM's ground point: there,
+    at edges and at corners, where one leg bears all and has next to nothing left.  ``fading`` (8,)
+    is what of it is lost to each side per kg m^2 of a lean to the opposite one, whose weight the
+    same torques bear.
     """
 
     heading: float
@@ -65,7 +69,9 @@ class Leaning:
     down: Array
     lean: Array
     rate: Array
+    cops: Array
     moment: Array
+    fading: Array
     sink: Array
 
     @property
@@ -118,28 +124,40 @@ def _find(robot: Robot, friction: float) -> dict[str, Any]:
         for share in (1.0, HELD)
     )
     far = [_room(robot, side) for side in sides]
-    edges = [AT_EDGE * torques[k].edge(side, far[k]) for k, side in enumerate(sides)]
+    cops = [np.zeros(2), *(AT_EDGE * torques[k].edge(s, far[k]) for k, s in enumerate(sides))]
+    cops += [AT_EDGE * place for place in _between(robot, friction, heading)]
     held = [AT_EDGE * weak[k].edge(side, far[k]) for k, side in enumerate(sides)]
-    found: dict[str, list[float]] = {"lean": [], "rate": [], "sink": []}
+    found: dict[str, list[float]] = {"lean": [], "rate": [], "sink": [], "fading": []}
     for k, side in enumerate(sides):
         axis = TURN.T @ side
         delta = shares(B, up, down, axis) @ axis
         ranges = np.where(delta >= 0.0, up, down)
         moved = np.abs((axis @ B[:2]) * delta) > NOTABLE
         most = reach.along(delta, float(np.min(ranges[moved] / np.abs(delta[moved]))))
-        cops = [held[k], held[k - 2], held[(k + 2) % len(sides)]]
-        most = bisected(most, partial(_held, robot, reach, delta, axis, friction, cops))
+        around = [held[k], held[k - 2], held[(k + 2) % len(sides)]]
+        most = bisected(most, partial(_held, robot, reach, delta, axis, friction, around))
         q = reach.at(most * delta)
         sunk = 0.0 if q is None else max(0.0, float(robot.com()[2] - robot.com(q)[2]))
         speeds = np.abs(motion[6:] @ delta) * counted
         found["lean"].append(most)
         found["rate"].append(float(np.min(SPEED * robot.rated_speeds / np.maximum(speeds, 1e-9))))
         found["sink"].append(sunk / max(most**2, 1e-9))
+        back, at_edge = (k + 4) % len(sides), cops[1 + k]
+        upright, leant = torques[back].moment(-side, at_edge), 0.0
+        if q is not None:
+            body = at_rest(robot, q, robot.soles)
+            turn, along = motions(robot, body, free)
+            turn = turn @ shares(body.A[3:] @ turn, up, down, -axis)
+            way = LeanTorques(robot, body, turn, along[:, :2], friction, counted)
+            leant = way.moment(-side, at_edge)
+        found["fading"].append(max(0.0, upright - max(leant, 0.0)) / max(most, 1e-9))
+    found["fading"] = found["fading"][4:] + found["fading"][:4]
     follows = robot.mass * standing.A[3:] @ shift
-    moment = [[max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in edges]
+    moment = [[max(0.0, torques[k].moment(side, p)) for k, side in enumerate(sides)] for p in cops]
     return {
         "heading": heading, "free": free.tolist(), "B": B.tolist(), "follows": follows.tolist(),
-        "up": up.tolist(), "down": down.tolist(), "moment": moment, **found,
+        "up": up.tolist(), "down": down.tolist(), "cops": np.array(cops).tolist(), "moment": moment,
+        **found,
     }  # fmt: skip
 
 
@@ -190,6 +208,16 @@ def _room(robot: Robot, side: Array) -> float:
     """How far the support polygon lets the CoP go to a side, in units of the CoM's height."""
     com = robot.com()
     return support_polygon(robot).reach(com[:2], side) / float(com[2])
+
+
+def _between(robot: Robot, friction: float, heading: float) -> Array:
+    """Edge of the CoP region (n, 2) between the sides and at the feet's corners, in units of z."""
+    com = robot.com()
+    corners = support_polygon(robot).vertices - com[:2]
+    azimuths = np.append(AZIMUTHS + np.pi / 8 + heading, np.arctan2(corners[:, 1], corners[:, 0]))
+    region = cop_region(robot, friction)
+    ways = level_directions(azimuths)
+    return np.array([region.reach(com[:2], way) * way for way in ways]) / float(com[2])
 
 
 def _held(

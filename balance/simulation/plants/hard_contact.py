@@ -118,7 +118,7 @@ class HardContact:
         else:
             change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
         if near is None:
-            impulses, failed = _held_impulses(W_held, change)
+            impulses, failed = held_impulses(W_held, change)
         else:
             g = self._bodies.approach(free[soles:], near, dt)
             W_hb, W_bb = W[held.entries, soles:], W[soles:, soles:]
@@ -169,7 +169,7 @@ class HardContact:
         closing = np.where(np.repeat(some.chosen, self._most), gaps / dt, 0.0)
         change = (surfaces.closing_velocity(closing) - free)[some.entries]
         W_held = W[np.ix_(some.entries, some.entries)]
-        impulses, failed = _held_impulses(W_held, change)
+        impulses, failed = held_impulses(W_held, change)
         margins = some.sticking.dot(impulses)
         if failed or margins[margins.argmin()] < 0.0:
             return None
@@ -220,7 +220,7 @@ class HardContact:
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
 
 
-def _held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
+def held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
     """The least impulses (r,) that change the velocities of held surfaces, and whether none does.
 
     Feet and thighs that close a chain may press against each other with forces that move nothing:

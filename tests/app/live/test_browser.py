@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from browser_pages import (
+    CHROMIUM,
+    FLAGS,
+    NO_PICTURES,
+    PATIENCE_S,
+    colours,
+    open_page,
+    sync_api,
+    until,
+)
 
 import balance
 from balance.recordings.results import load_recording
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("Chromium is not installed (Debian: apt install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE_S = 120.0  # a busy machine draws slowly
-SIZE = {"width": 900, "height": 540}
-COARSE = 0.5  # pixels drawn for each of the page: software is slow at it
-# Drawing in software takes most of the time, and the first picture several seconds.  Ten a second
-# are enough to see by; where nothing but text and buttons is looked at, nothing is drawn.
-FEWER_PICTURES = """
-  const next = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = draw => setTimeout(() => next(draw), 90);
-  window.cancelAnimationFrame = clearTimeout;
-"""
-NO_PICTURES = """
-  for (const name of ["drawElements", "drawArrays"])
-    for (const more of ["", "Instanced"])
-      WebGL2RenderingContext.prototype[name + more] = () => {};
-"""
 
 
 class Command:
@@ -78,18 +50,6 @@ class Command:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             return probe.connect_ex(("127.0.0.1", self.port)) != 0
-
-
-def open_page(browser: Any, port: int, drawn: bool = False) -> Any:
-    page = browser.new_page(viewport=SIZE, device_scale_factor=COARSE)
-    page.set_default_timeout(1e3 * PATIENCE_S)
-    page.add_init_script(FEWER_PICTURES)
-    if not drawn:
-        page.add_init_script(NO_PICTURES)
-    page.goto(f"http://127.0.0.1:{port}")
-    # Notes lie on top of the controls in a window as small as this.
-    page.add_style_tag(content=".mantine-Notifications-root * {pointer-events: none !important}")
-    return page
 
 
 def test_the_lab_in_a_real_browser(tmp_path: Path) -> None:
@@ -121,13 +81,6 @@ def figure(page: Any, label: str) -> str:
     """The value below a label in the status window."""
     cell = page.get_by_text(label, exact=True).locator("xpath=following-sibling::div")
     return str(cell.inner_text())
-
-
-def until(condition: Any, seconds: float = PATIENCE_S) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.2)
 
 
 def press(page: Any, name: str) -> None:
@@ -179,29 +132,6 @@ def chart_peak(page: Any, title: str) -> float:
 def the_page_loads_and_the_canvas_is_not_empty(page: Any) -> None:
     assert "balance live" in page.inner_text("body")
     until(lambda: colours(page) > 50)
-
-
-def colours(page: Any) -> int:
-    """Number of colours in a screenshot of the canvas, decoded by the browser itself."""
-    encoded = base64.b64encode(page.locator("canvas").first.screenshot()).decode()
-    count = page.evaluate(
-        """async encoded => {
-          const image = new Image();
-          image.src = "data:image/png;base64," + encoded;
-          await image.decode();
-          const canvas = document.createElement("canvas");
-          [canvas.width, canvas.height] = [image.width, image.height];
-          const context = canvas.getContext("2d");
-          context.drawImage(image, 0, 0);
-          const data = context.getImageData(0, 0, image.width, image.height).data;
-          const found = new Set();
-          for (let i = 0; i < data.length; i += 4)
-            found.add((data[i] << 16) + (data[i + 1] << 8) + data[i + 2]);
-          return found.size;
-        }""",
-        encoded,
-    )
-    return int(count)
 
 
 def body(page: Any) -> str:
@@ -361,15 +291,6 @@ def a_result_folder_is_replayed_with_a_time_slider(browser: Any, results: Path) 
         press(page, "Export")
         until(lambda: (results / "mine" / "replay.html").is_file())
         page.close()
-        film = browser.new_page(viewport=SIZE)
-        film.set_default_timeout(1e3 * PATIENCE_S)
-        film.goto((results / "mine" / "replay.html").as_uri())
-        film.locator("canvas").first.wait_for(timeout=1e3 * PATIENCE_S)
-        until(lambda: colours(film) > 50)
-        # viser lets a page that still loads be pale.
-        opacity = "document.querySelector('canvas').style.opacity"
-        until(lambda: film.evaluate(opacity) in ("", "1"))
-        film.close()
     finally:
         command.stop()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
+import zstandard
 from live_samples import names_below, short_recording, snapshot
 
 import balance
 from balance.app.live import saving
 from balance.app.live.export import export_html, frame_rows
+from balance.app.live.layers import LAYERS
 from balance.app.live.replay import Replay, result_folders
 from balance.app.live.saving import (
     PAGE,
@@ -23,7 +28,9 @@ from balance.app.live.saving import (
     without_folders,
 )
 from balance.app.live.surroundings import LIGHT
+from balance.app.live.svg_charts import INNER, LEFT, TOP, charts
 from balance.errors import FileError, InputError
+from balance.recordings.notebook import headline
 from balance.recordings.outputs import Output
 from balance.recordings.results import load_recording
 from balance.recordings.verdict import RunEnd
@@ -81,11 +88,40 @@ def test_a_page_is_one_file_that_needs_nothing_else(
     recording: balance.Recording, tmp_path: Path
 ) -> None:
     path = export_html(recording, tmp_path / "replay.html")
-    text = path.read_text(encoding="utf-8")
+    text = html.unescape(path.read_text(encoding="utf-8"))  # the player is quoted in it
     assert names_below(tmp_path) == {"replay.html"}
     assert "__VISER_EMBED_DATA__" in text
     assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?https?:", text)
-    assert "<title>toro: momentum</title>" in text
+    assert f"<title>{headline(recording)}</title>" in text
+    assert all(f'<b style="font-weight:600">{name}</b>' in text for name in LAYERS)
+    no_node_is_new_after_the_beginning(text)
+
+
+def no_node_is_new_after_the_beginning(text: str) -> None:
+    """A player that begins anew takes back only the nodes with which the file began."""
+    found = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', text)
+    assert found is not None
+    packed = base64.b64decode(found[1])[8:]
+    inner = zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+    size = int.from_bytes(inner[:8], "little")
+    messages = msgspec.msgpack.decode(inner[8 : 8 + size])["messages"]
+    made = [(time, m["name"]) for time, m in messages if "props" in m and "name" in m]
+    assert len(made) > 60
+    assert [name for time, name in made if time > 0.0] == []
+    moved = {m["name"] for time, m in messages if time > 0.0 and m["type"] == "SetPositionMessage"}
+    assert "/world/overlay/Centre of mass/ball" in moved
+
+
+def test_the_charts_of_a_page_show_the_recording(recording: balance.Recording) -> None:
+    time = np.array([0.0, 1.0, 2.0])
+    error = np.array([[0.0, 0.0, 0.0], [5.0, np.nan, -5.0], [0.0, 5.0, 0.0]])  # mm
+    text = charts(time, {"com_error": error}, ["left", "right"], recording.pushes)
+    paths = re.findall(r'class="curve" d="([^"]+)"', text)
+    assert len(paths) == 3
+    middle = LEFT + 0.5 * INNER
+    assert f"L{middle:.1f} {TOP:.1f}" in paths[0]  # the largest value is at the top
+    assert paths[1].count("M") == 2  # a gap where there is no value
+    assert text.count('class="push"') == len(recording.pushes)
 
 
 def test_frames_of_a_page_are_evenly_spaced(recording: balance.Recording) -> None:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from live_samples import short_recording
 
 import balance
+from balance.app.live.colours import (
+    ALARM,
+    ASKED,
+    AXES,
+    CAPTURE,
+    GROUND,
+    MASS,
+    NEUTRAL,
+    PUSH,
+    SPIN,
+    STEP_LINES,
+    Colour,
+    sole_lines,
+)
 from balance.app.live.layers import LAYERS
 from balance.app.live.left_panel import status_html
 from balance.app.live.replay import Replay
@@ -52,7 +68,8 @@ def test_the_push_is_an_arrow_that_ends_at_the_body(scene: Scene, shown: balance
     frame = node(scene, "/world/overlay/Push/arrow 0")
     arrow = node(scene, "/world/overlay/Push/arrow 0/arrow")
     assert arrow.visible  # type: ignore[attr-defined]
-    begin, end = frame.position + arrow.points[0]  # type: ignore[attr-defined]
+    turned = pin.Quaternion(*frame.wxyz).matrix()  # type: ignore[attr-defined]
+    begin, end = frame.position + arrow.points[0] @ turned.T  # type: ignore[attr-defined]
     assert (end - begin)[1] > 0.2  # m, along the push
     left = scene.observer.body_point("hip", np.zeros(3)).translation - end
     assert 0.05 < left[1] < 0.2  # the tip is outside of the link
@@ -122,3 +139,68 @@ def test_words_from_files_cannot_become_markup() -> None:
     assert "<script>" not in text
     assert "<img" not in text
     assert "&lt;script&gt;" in text
+
+
+def test_dots_are_where_the_centre_of_mass_was_in_the_last_seconds(scene: Scene) -> None:
+    recording = short_recording()
+    scene.use(recording.robot, Experiment(recording.config).path, recording.pushes)
+    for _ in range(2):  # as in a player that begins anew
+        for row in range(0, 200, 20):
+            scene.draw(recording, row)
+        names = [f"/world/overlay/CoM trail/dot {i}" for i in range(30)]
+        dots = [dot for dot in (node(scene, name) for name in names) if dot.visible]  # type: ignore[attr-defined]
+        assert len(dots) == 2  # at 0 and 0.1 s
+        left = sorted(tuple(dot.position[:2]) for dot in dots)  # type: ignore[attr-defined]
+        model, data = recording.robot.model, recording.robot.model.createData()
+        was = [tuple(pin.centerOfMass(model, data, recording.q[i])[:2]) for i in (0, 100)]
+        np.testing.assert_allclose(left, sorted(was), atol=5e-4)
+
+
+def test_the_world_moves_with_a_robot_that_leaves_and_not_with_one_that_sways(scene: Scene) -> None:
+    recording = short_recording()
+    scene.use(recording.robot, Experiment(recording.config).path)
+    follow, home = scene.surroundings.follow, recording.robot.com()
+    world = node(scene, "/world")
+    height = 1.9 * home[2]
+    follow.draw(home + np.array([0.05 * height, 0.0, 0.0]))
+    assert world.position.tolist() == [0.0, 0.0, 0.0]  # type: ignore[attr-defined]
+    lying = home + np.array([1.0, -0.5, -0.8 * home[2]])
+    seen = [lying + world.position]  # type: ignore[attr-defined]
+    for _ in range(60):
+        follow.draw(lying)
+        seen.append(lying + world.position)  # type: ignore[attr-defined]
+    off = np.linalg.norm(np.array(seen) - home, axis=1)
+    assert off[-1] < 0.061 * height  # in the middle of the picture, but for the leash
+    assert np.diff(off).max() < 1e-9  # on the shortest way
+    assert np.abs(np.diff(off)).max() < 0.3 * off[0]  # and not in one jump
+    follow.on = False
+    follow.draw(lying)
+    assert world.position.tolist() == [0.0, 0.0, 0.0]  # type: ignore[attr-defined]
+    follow.on = True
+    follow.draw(lying, again=True)  # a jump in time is no motion
+    np.testing.assert_allclose(lying + world.position, home, atol=1e-9)  # type: ignore[attr-defined]
+
+
+def test_one_colour_means_one_thing() -> None:
+    """Axes, pushes, alarms and soles share no colour; layers share one only within a family."""
+    own = [*AXES.values(), PUSH, ALARM, NEUTRAL, MASS, GROUND, ASKED, CAPTURE, SPIN]
+    apart = [np.abs(np.subtract(a, b)).max() for a, b in combinations(own, 2)]
+    assert min(apart) > 40
+    families: dict[Colour, set[str]] = {}
+    for name, (layer, _) in LAYERS.items():
+        families.setdefault(layer.colour, set()).add(name)
+    assert not families.keys() & set(AXES.values())
+    assert families[PUSH] == {"Push", "Pendulum"}
+    assert families[ALARM] == {"Touches"}
+    assert families[MASS] == {"Centre of mass", "CoM trail"}
+    assert families[GROUND] == {"Centre of pressure", "Support polygon", "Measured wrenches"}
+    assert families[NEUTRAL] == {"Sole rectangles"}
+    soles = sole_lines(["left", "right", "hand", "tail"])
+    assert len({line.dash for line in soles}) == 4
+    assert {line.colour for line in soles} == {NEUTRAL}
+    assert {line.name: line.colour for line in STEP_LINES}["deadline"] == ALARM
+
+
+def test_the_status_says_what_a_deadline_miss_is() -> None:
+    text = status_html([("deadline misses", "3")])
+    assert 'title="Control steps that took longer' in text

@@ -11,9 +11,11 @@ from scipy.optimize import linprog
 from balance.control.capture.planner import (
     HORIZON,
     LATER_MOMENT,
+    SLACKS,
     Planner,
     Region,
     Regions,
+    Shared,
     sample_lengths,
     step_matrices,
 )
@@ -36,7 +38,14 @@ def octagon(radius: float) -> Region:
     return Region(np.stack([np.cos(angles), np.sin(angles)], axis=1), np.full(8, radius))
 
 
-REGIONS = Regions(box(0.1, 0.17), octagon(0.12), octagon(0.07), octagon(0.06))
+def moments(radius: float, taken: float = 0.0, fading: float = 0.0) -> Shared:
+    """An octagon that loses ``taken`` per CoP and ``fading`` per lean to the other side."""
+    sides = octagon(radius)
+    return Shared(taken * sides.normals, sides.normals, -fading * sides.normals, sides.offsets)
+
+
+REGIONS = Regions(box(0.1, 0.17), moments(0.12), octagon(0.07), octagon(0.06))
+SHARED = Regions(box(0.1, 0.17), moments(0.12, 0.4, 0.5), octagon(0.07), octagon(0.06))
 
 
 def planner(stiffness: float = 2.0, regions: Regions = REGIONS) -> Planner:
@@ -89,23 +98,25 @@ def test_near_rest_the_cop_holds_the_com_by_the_stiffness(stiffness: float) -> N
     assert abs(answer[1][0]) < 0.3 * answer[0][0]
 
 
+@pytest.mark.parametrize("regions", [REGIONS, SHARED])
 @pytest.mark.parametrize("azimuth", [0.0, 35.0, 90.0, 250.0])
-def test_bounds_are_kept_along_the_whole_plan(azimuth: float) -> None:
+def test_bounds_are_kept_along_the_whole_plan(azimuth: float, regions: Regions) -> None:
     """Predicted anew from the unknowns, without the planner's own matrices."""
-    plan = planner()
+    plan = planner(regions=regions)
     state = moving(0.9 * 0.1, azimuth)
-    solution = plan.solver.solve(plan.program(state, NO_CENTRE, REGIONS.moment.offsets))
-    slack = solution.x[-3:]
+    solution = plan.solver.solve(plan.program(state, NO_CENTRE))
+    slack, moment = solution.x[-SLACKS:], regions.moment
     for k, tau in enumerate(plan.lengths):
         p, u = solution.x[4 * k : 4 * k + 2], solution.x[4 * k + 2 : 4 * k + 4]
+        share = LATER_MOMENT if k else 1.0
+        left = share * (moment.most - moment.on_p @ p - moment.on_h @ state[4:6])
+        assert (moment.on_u @ u <= left + slack[0] + KEPT).all()
         A, B = (np.kron(one, np.eye(2)) for one in step_matrices(float(tau)))
         state = A @ state + B @ np.concatenate([p, u])
-        share = LATER_MOMENT if k else 1.0
         for region, point, spare in (
-            (REGIONS.cop, p, 0.0),
-            (REGIONS.moment, u / share, 0.0),
-            (REGIONS.lean, state[4:6], slack[0]),
-            (REGIONS.rate, state[6:8], slack[1]),
+            (regions.cop, p, 0.0),
+            (regions.lean, state[4:6], slack[1]),
+            (regions.rate, state[6:8], slack[2]),
         ):
             assert (region.normals @ point <= region.offsets + spare + KEPT).all()
 
@@ -136,7 +147,8 @@ def largest_saved(regions: Regions, *, samples: int = 60, horizon: float = 6.0) 
         for row, region in ((2, regions.lean), (3, regions.rate)):
             rows += [state[row].copy(), -state[row]]
             bounds += 2 * [float(region.offsets[0])]
-    unknown = [(-float(r.offsets[0]), float(r.offsets[0])) for r in (regions.cop, regions.moment)]
+    ends = float(regions.cop.offsets[0]), float(regions.moment.most[0])
+    unknown = [(-end, end) for end in ends]
     found = linprog(
         -np.eye(n)[-1],
         A_ub=np.array(rows),
@@ -158,6 +170,25 @@ def test_the_plan_saves_nearly_what_any_plan_could() -> None:
     assert np.abs(end).max() < 0.01
     beyond = followed(planner(), moving(1.1 * most), steps=120)[-1]
     assert np.abs(beyond).max() > 0.1
+
+
+def test_a_moment_that_the_lean_takes_away_is_braked_with_in_time() -> None:
+    """The lean stays within what the moment left can brake; with no loss planned it would not."""
+    fading = Regions(box(0.1, 0.17), moments(0.12, 0.0, 1.5), octagon(0.2), octagon(0.2))
+    plain = Regions(box(0.1, 0.17), moments(0.12), octagon(0.2), octagon(0.2))
+    start = moving(0.12)
+    largest = [
+        max(state[4] for state in followed(planner(regions=regions), start))
+        for regions in (fading, plain)
+    ]
+    assert largest[0] < largest[1]
+
+
+def test_zeta_at_an_edge_uses_up_the_region() -> None:
+    state = np.zeros(8)
+    state[[0, 2, 4, 6]] = 0.025
+    assert planner().used(state, NO_CENTRE) == pytest.approx(1.0, rel=ROUNDING)
+    assert planner().used(0.5 * state, NO_CENTRE) == pytest.approx(0.5, rel=ROUNDING)
 
 
 def test_the_lean_comes_back() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from balance.control.phases.loads import EMPTY_N, RAMP_S, LoadBounds
+from balance.control.phases.loads import EMPTY_N, RAMP_S, LoadBounds, PlannedWrenches
 
 WEIGHT, LEAST, FULL = 700.0, 10.0, 14000.0
 
@@ -45,3 +45,22 @@ def test_a_contact_that_opens_bears_nothing_from_then_on() -> None:
     loads = bounds()
     loads.open(0)
     assert loads.at(0.0)[1][0] == EMPTY_N
+
+
+def test_a_contact_that_bears_the_least_goes_on_from_there_when_its_load_is_taken_off() -> None:
+    loads = bounds()
+    loads.unload(0, 1.0, LEAST)
+    least = np.array([loads.at(1.0 + time)[0][0] for time in np.linspace(0.0, RAMP_S, 401)])
+    assert LEAST - least[0] <= 0.1 * LEAST
+    assert (np.diff(least) <= 0.0).all() and np.abs(np.diff(least)).max() < 0.01 * LEAST
+
+
+def test_planned_wrenches_go_on_from_where_they_are_to_those_of_the_next_posture() -> None:
+    rng = np.random.default_rng(5)
+    first, second, third = rng.normal(size=(3, 2, 6))
+    planned = PlannedWrenches(first)
+    planned.go(1.0, second, 2.0)
+    assert (planned.at(1.0) == first).all() and np.allclose(planned.at(2.0), (first + second) / 2)
+    halfway = planned.at(2.4)
+    planned.go(2.4, third, 1.0)
+    assert np.allclose(planned.at(2.4), halfway, atol=0.0) and np.allclose(planned.at(9.0), third)
