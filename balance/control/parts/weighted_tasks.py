@@ -67,7 +67,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Wanted:
+class WeightedRows:
     """What tasks want: rows (m, n) and values (m,), those of the joints (nj,) each."""
 
     rows: Array
@@ -97,7 +97,7 @@ class WeightedTasks:
     def solve(
         self,
         equations: MotionEquations,
-        wanted: Wanted,
+        wanted: WeightedRows,
         q: Array,
         v: Array,
         solver: Solver,
