@@ -31,7 +31,8 @@ MOST_IN_A_ROW = 8
 ROUND = 12  # points around a circle
 MARGIN_M = 0.08
 LOAD_COLOUR, IDLE_COLOUR, GOAL_COLOUR = AXIS_COLOURS[1], "0.55", AXIS_COLOURS[0]
-FORCE_M = 4e-4  # length of the arrow of a newton
+FORCE_M = 8e-4  # length of the arrow of a newton
+LEAST_SHOWN_N = 20.0  # a smaller force would be a mere tip
 SIDES = (("left", "#9DB7CF"), ("right", "#C9B79C"), ("", "#D4D4D4"))
 
 
@@ -188,7 +189,7 @@ def _draw(axes: Axes, posture: Posture, objects: Mapping[str, WorldObject], view
 def _force(axes: Axes, contact: Contact, view: View) -> None:
     """An arrow of the force at a contact, from its centre of pressure."""
     foot, tip = contact.cop, contact.cop + FORCE_M * contact.force
-    if not contact.force.any():
+    if np.linalg.norm(contact.force) < LEAST_SHOWN_N:
         return
     axes.annotate(
         "",

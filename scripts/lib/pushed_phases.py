@@ -150,7 +150,7 @@ def _go_on(experiment: Experiment, log: Log) -> None:
     assert isinstance(law, PhasedLaw)
     pushed, phase = experiment.pushes[0].end, law.phase
     while log.rows < experiment.config.n_periods and not experiment.advance(log):
-        if law.phase >= phase + FURTHER and not law.finished:
+        if phase + FURTHER <= law.phase < len(law.phases) - 1:
             return
         if law.finished and log.time[log.rows - 1] > max(law.course.end, pushed) + REST_S:
             return

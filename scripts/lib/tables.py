@@ -51,6 +51,14 @@ def write_table(
     write_block(page, mark, print_table(head, rows, *paragraphs))
 
 
+def rows_of(page: str, mark: str) -> dict[str, list[str]]:
+    """The rows of a page's table as they are there, by their first cell."""
+    text = (ROOT / page).read_text(encoding="utf-8").partition(f"{BEGIN.format(mark)}\n")[2]
+    lines = [line for line in text.partition(END)[0].splitlines() if line.startswith("| ")]
+    rows = [line.strip("| ").split(" | ") for line in lines[1:]]
+    return {row[0]: row for row in rows}
+
+
 def write_block(page: str, mark: str, text: str) -> None:
     """Put ``text`` between the marks of a page, in the place of what is there."""
     path = ROOT / page

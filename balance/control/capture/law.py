@@ -61,7 +61,7 @@ class CaptureController(TaskLaw):
     """Plans CoP and moment of the pendulum with a flywheel, and follows them with the whole body:
 
         minimise    1e4 |f + T dl/dt / z - m omega^2 (x - p)|^2      the CoP
-                    + 1e2 |f_z - vertical|^2 + 5 |dl/dt - moment|^2   height, moment
+                    + 1e2 |f_z - vertical|^2 + 20 |dl/dt - moment|^2  height, moment
                     + |ddelta/dt^2 - turn|^2_N                        in shares, N the inertia
                     + next to nothing for the posture and the share of the load
         subject to  the equation of motion, contacts at rest, wrenches in their cones, torques

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -89,3 +91,11 @@ class PlannedWrenches:
         """Those at ``time`` in s."""
         share = minimum_jerk(min(max((time - self._begin) / self._duration, 0.0), 1.0))[0]
         return np.asarray(self._from + share * (self._to - self._from))
+
+
+def static_wrenches(wrenches: Mapping[str, Array], number: Mapping[str, int]) -> Array:
+    """Those of the contacts of a posture by name as an array (k, 6); the others bear nothing."""
+    found = np.zeros((len(number), 6))
+    for name, wrench in wrenches.items():
+        found[number[name]] = wrench
+    return found

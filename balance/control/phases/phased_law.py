@@ -20,7 +20,7 @@ from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
 from balance.control.phases.course import Course, SetpointTrack, StaticPosture
 from balance.control.phases.limb_path import LimbPath, OverWay, PostureWay, Way
-from balance.control.phases.loads import LoadBounds, PlannedWrenches
+from balance.control.phases.loads import LoadBounds, PlannedWrenches, static_wrenches
 from balance.control.phases.progress import Measured
 from balance.control.phases.stages import UNBOUNDED_WEIGHTS, MakeLaw, Stage, make_stages
 from balance.dynamics.checks import is_within
@@ -70,7 +70,7 @@ class PhasedLaw:
         self._measured = Measured(robot, weight)
         self._postures = [StaticPosture.of(p.robot, p.robot.q_nominal) for p in phases]
         self.course = Course(self._postures[0])
-        self._static = [self._wrenches_of(phase) for phase in phases]
+        self._static = [static_wrenches(phase.wrenches, self._number) for phase in phases]
         self._planned = PlannedWrenches(self._static[0])
         self._limbs: dict[str, LimbPath] = {}
         self._index = -1
@@ -254,7 +254,7 @@ class PhasedLaw:
         opened = [self._surfaces[name] for name in before.contacts - stage.contacts]
         joints = contact_joints(self._robot, opened).tolist()
         anew = {joint: float(self._measured.q[7 + joint]) for joint in joints}
-        self.course.go(t, self._goal(stage).moved(offset), _longest(stage.moves), anew)
+        self.course.go(t, self._goal(stage).moved(offset), stage.longest_s, anew)
         duration = self.course.duration
         self._planned.go(t, self._static[stage.phase - self._stays(stage)], duration)
         self._limbs = {
@@ -276,13 +276,6 @@ class PhasedLaw:
         """Whether the posture of the phase before is held by what a stage does not open."""
         kept = self.phases[stage.phase - 1].kept
         return bool(stage.opening) and stage.opening.isdisjoint(kept)
-
-    def _wrenches_of(self, phase: PlannedPhase) -> Array:
-        """Static wrenches (k, 6) of all contacts in a phase's posture."""
-        wrenches = np.zeros((len(self._number), 6))
-        for name, wrench in phase.wrenches.items():
-            wrenches[self._number[name]] = wrench
-        return wrenches
 
     def _limb_path(self, move: LimbMove, before: Stage, t: float, duration: float) -> LimbPath:
         """A leg steps over what is in between; an arm goes along with its joints."""
@@ -335,6 +328,8 @@ class PhasedLaw:
         place = self._places[max(self._index, 0)]
         wrenches, bearing = np.zeros_like(self._wrenches), np.full(len(self._number), OFF)
         wrenches[place] = output.wrenches
+        landed = [self._number[name] for name, limb in self._limbs.items() if limb.stopped]
+        bearing[landed] = BETWEEN  # one of several limbs, which waits for the others
         bearing[place] = np.where(self._loads.changing(t)[place], BETWEEN, BEARS)
         self._wrenches, self.bearing = wrenches, bearing
         return ControlOutput(
@@ -353,8 +348,3 @@ class PhasedLaw:
 def _timeout(until: UntilConfig | None) -> float:
     """The time (s) after which a phase that ends so has failed."""
     return math.inf if until is None or until.timeout_s is None else until.timeout_s
-
-
-def _longest(moves: Sequence[LimbMove]) -> float:
-    """The time (s) that limbs take at least."""
-    return max((move.duration for move in moves), default=0.0)

@@ -46,6 +46,11 @@ class Stage:
         """Names of the surfaces that bear."""
         return frozenset(surface.name for surface in self.robot.soles)
 
+    @property
+    def longest_s(self) -> float:
+        """The time (s) that limbs take at least."""
+        return max((move.duration for move in self.moves), default=0.0)
+
 
 def make_stages(
     config: ExperimentConfig, phases: Sequence[PlannedPhase], make: MakeLaw

@@ -47,8 +47,12 @@ class Film:
         width: int,
         height: int,
         swings: Sequence[Swing] = (),
+        states: Sequence[Array] = (),
     ) -> None:
-        """``swings`` are the pendulums behind some of the pushes."""
+        """``swings`` are the pendulums behind some of the pushes.
+
+        The camera is so far away that the robot fits in as it stands, and in all of ``states``.
+        """
         self._robot, self._pushes, self._swings = robot, pushes, swings
         self._pin_data = robot.model.createData()
         self._model = scene(robot, width, height)
@@ -57,8 +61,7 @@ class Film:
         shapes = self._model.geom_bodyid > 0
         self._top_m = 1.2 * float(robot.q_nominal[2])
         if shapes.any():
-            tops = self._data.geom_xpos[:, 2] + 0.7 * self._model.geom_rbound
-            self._top_m = float(tops[shapes].max())
+            self._top_m = max(self._top(q, shapes) for q in (robot.q_nominal, *states))
         self._image = np.empty((height, width, 3), dtype=np.uint8)
         self._view = mujoco.MjrRect(0, 0, width, height)
         self._camera = self._make_camera()
@@ -104,6 +107,12 @@ class Film:
         mujoco.mjr_render(self._view, self._scene, self._context)
         mujoco.mjr_readPixels(self._image, None, self._view, self._context)
         return self._image[::-1]  # OpenGL's first row is the lowest
+
+    def _top(self, q: Array, shapes: NDArray[np.bool_]) -> float:
+        """Height (m) of the robot at ``q``, nearly."""
+        self._pose(q)
+        tops = self._data.geom_xpos[:, 2] + 0.7 * self._model.geom_rbound
+        return float(tops[shapes].max())
 
     def _pose(self, q: Array) -> None:
         self._data.qpos[:] = q

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 WIDTH, HEIGHT = 640, 720  # pixels
+LOOKS = 50  # at a run through stances, for the room that the robot takes
 FRAMES_PER_S = {".mp4": 30, ".gif": 20}
 ENCODING = {
     ".mp4": ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"],
@@ -73,7 +74,10 @@ def render_recording(recording: Recorded, path: Path) -> None:
     moments = np.arange(0.0, float(recording.time[-1]) + 0.5 / rate, 1.0 / rate)
     rows = np.searchsorted(recording.time, moments).clip(max=recording.time.size - 1)
     pendulums = swings(recording.robot, recording.pushes, recording.time, recording.q)
-    film = _film_class()(recording.robot, recording.pushes, WIDTH, HEIGHT, pendulums)
+    # Where stances change the robot may grow; who falls, or flies, does not.
+    looks = rows[:: max(1, rows.size // LOOKS)] if recording.robot.in_turns else rows[:0]
+    seen = [recording.q[row] for row in looks]
+    film = _film_class()(recording.robot, recording.pushes, WIDTH, HEIGHT, pendulums, seen)
     with film, _encoding(path, rate) as images:
         for row in rows:
             touches = recording.touches[row, :, 2:8].reshape(-1, 2, 3)
