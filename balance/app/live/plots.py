@@ -12,7 +12,7 @@ import viser
 from balance.app.live.colours import AXIS_LINES, PUSH, STEP_LINES, Line, css, sole_lines
 from balance.app.live.history import SPAN_S, History
 
-HEIGHT_PX = 74
+HEIGHT_PX = 55
 BLANK = np.array([-SPAN_S, 0.0])
 
 
@@ -111,7 +111,7 @@ def _axes(chart: Chart) -> tuple[Any, ...]:
     lines = {"grid": {"show": False}} if chart.logarithmic else {}
     return (
         {"font": font, "size": 20, "ticks": {"size": 3}, "space": 34},
-        {"font": font, "size": 40, "ticks": {"size": 3}, "space": 18} | lines,
+        {"font": font, "size": 44, "ticks": {"size": 3}, "space": 13} | lines,
     )
 
 

@@ -187,6 +187,7 @@ def the_whole_robot_is_between_the_panels(page: Any) -> None:
 def a_fall_says_why_and_offers_to_begin_anew(page: Any) -> None:
     set_number(page, "Impulse [N s]", "60")  # half as much again as ankles can catch
     until(lambda: "150 % of the ankle limit" in page.inner_text("body"))
+    until(lambda: "% of what any law could recover without a step" in page.inner_text("body"))
     press(page, "Push")
     page.get_by_text("The robot fell", exact=True).wait_for()
     why = re.compile(r"The robot fell at .* s: .*Reset begins anew")
