@@ -162,6 +162,7 @@ def push_motions(
     """Push motions in engines; ``kept`` is a file that keeps, and has, what was tried before."""
     lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
     found = [Pushed(**json.loads(line)) for line in lines]
+    found = [one for one in found if (one.motion, one.engine) in cases]
     known = {(one.motion, one.engine) for one in found}
     left = [case for case in cases if case not in known]
     if not left:
