@@ -44,7 +44,11 @@ def startup_figures(rounds: int) -> Iterator[Figure]:
 
 
 def memory_figures(seconds: float) -> Iterator[Figure]:
-    """Peak memory of a process that simulates, records and saves a run at 1 kHz."""
+    """Peak memory of a process that simulates, records and saves a run at 1 kHz.
+
+    Compiling, which happens once in a lifetime and takes a gigabyte, is done by another before.
+    """
+    run_python(_FIRST_STEP, [])
     with tempfile.TemporaryDirectory() as folder:
         answer = run_python(_LONG_RUN, [str(seconds), folder])
     name = f"memory of a run of {seconds:g} s"
