@@ -216,10 +216,10 @@ def edge(target: float, least: float = 0.3, beyond: int = 2) -> Search:
             return
 
 
-def holds(fraction: float, least: float = 0.1) -> Search:
+def holds(fraction: float, least: float = 0.1, step: float = STEP) -> Search:
     """A size, and if it was not recovered smaller ones down to the first that was."""
-    while not (yield grid(fraction)) and fraction > least + STEP / 2:
-        fraction -= STEP
+    while not (yield grid(fraction)) and fraction > least + step / 2:
+        fraction -= step
 
 
 def below(runs: Runs, cell: Case, start: float = 0.5, spots: Iterable[float] = ()) -> Search:

@@ -181,6 +181,7 @@ def failure_table(runs: Runs) -> None:
 
 
 KINDS: Mapping[str, str] = {
+    "fell, its base tilted by over 60°": r"^the base tilted",
     "fell, its CoM out of the support": r"the CoM left the support",
     "fell, a sole slipped": r"slipped.*, then",
     "upright: slip": r"a sole slipped",
