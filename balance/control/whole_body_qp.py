@@ -25,7 +25,7 @@ from balance.control.parts.quaternion_form import quaternion_equations
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.wanted_forces import WantedForces
-from balance.control.parts.weighted_tasks import Wanted, WeightedTasks
+from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram
 from balance.robots import Robot
@@ -135,7 +135,7 @@ class WholeBodyController(TaskLaw):
         """The minimiser of the program above."""
         if not self._wanted_weight:
             rows, values, joint_values = self.tasks.evaluate_apart(here, desired)
-            wanted = Wanted(rows, values, self.tasks.joint_rows, joint_values)
+            wanted = WeightedRows(rows, values, self.tasks.joint_rows, joint_values)
             equations = self.equations(here)
             if self.form == "quaternion":
                 equations = quaternion_equations(here, equations, self._chart)

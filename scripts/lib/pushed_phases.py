@@ -27,7 +27,6 @@ from balance.simulation.pushes import make_pushes
 SHARE = 0.3  # of the ankle limit of the phase's own stance
 DIRECTIONS_DEG = (0, 90, 180, 270)
 MOMENTS = {"middle": 0.5, "late": 0.85}  # shares of a phase's time
-COARSE = {"control_period_s": 0.004, "plant.step_s": 0.002}  # hundreds of runs
 PUSH_S = 0.02  # half a sine
 REST_S = 2.0  # after the push and the last phase's way, in which a robot comes to rest
 FURTHER = 2  # phases later a run has got over its push, unless it ends before
@@ -78,7 +77,7 @@ def push_everywhere(name: str, engine: str, share: float = SHARE) -> list[Pushed
     Every pushed run branches off the one that is not pushed (a process of its own): until the push
     they are the same.
     """
-    keys = COARSE | {"plant.engine": engine, "pushes": []}
+    keys: dict[str, object] = {"plant.engine": engine, "pushes": []}
     sizes = impulses(name, share)
     config = load_config(name, keys)
     plain = Experiment(config).run()
@@ -162,6 +161,7 @@ def push_motions(
     """Push motions in engines; ``kept`` is a file that keeps, and has, what was tried before."""
     lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
     found = [Pushed(**json.loads(line)) for line in lines]
+    found = [one for one in found if (one.motion, one.engine) in cases]
     known = {(one.motion, one.engine) for one in found}
     left = [case for case in cases if case not in known]
     if not left:
@@ -198,7 +198,7 @@ def pushed_table(
         f"bears in it) along {', '.join(map(str, DIRECTIONS_DEG))} degrees, in the middle of every "
         f"phase and, where a foot is off, at {MOMENTS['late']:.0%} of it. A run stands if "
         f"it ends so, or has begun the phase after the next; a fault is what keeps a run from "
-        f"having recovered. The law has {1 / COARSE['control_period_s']:.0f} periods in a second."
+        "having recovered."
     )
     return [*head, "CoM error [mm]"], rows, note
 

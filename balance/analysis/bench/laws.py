@@ -2,22 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from threadpoolctl import threadpool_limits
 
 from balance.analysis.bench.floors import ControlFloor, WholeBodyFloor, whole_body_programs
 from balance.analysis.bench.report import Figure
+from balance.analysis.bench.startup import run_python
 from balance.analysis.bench.states import PushedStates
 from balance.analysis.bench.timing import Call, time_calls
+from balance.control.parts.compiled import COMPILED, SWITCH
 from balance.control.whole_body_qp import WholeBodyController
 
 WRENCH_LAWS = ("momentum", "ott2011", "virtual_model", "joint_pd")
-TASK_LAWS = ("whole_body_qp", "hierarchical")
-LARGEST_RATIO = {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5)
-LONGEST_US = dict.fromkeys(WRENCH_LAWS, 70.0)
+TASK_LAWS = ("whole_body_qp", "hierarchical", "capture")
+FORMS = ("plain", "quaternion")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is aimed at: multiples of the floor, and microseconds."""
+
+    ratio: dict[str, float]
+    longest_us: dict[str, float]
+    quaternion_us: float
+
+
+WITH_EXTRA = Targets(
+    {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5) | {"momentum": 1.6},
+    dict.fromkeys(WRENCH_LAWS, 70.0)
+    | {"whole_body_qp": 60.0, "hierarchical": 200.0, "capture": 150.0},
+    90.0,
+)
+WITHOUT_EXTRA = Targets(
+    {"whole_body_qp": 1.3} | dict.fromkeys(WRENCH_LAWS, 2.5) | {"momentum": 2.0},
+    dict.fromkeys(WRENCH_LAWS, 70.0)
+    | {"whole_body_qp": 130.0, "hierarchical": 400.0, "capture": 300.0},
+    200.0,
+)
+TARGETS = WITH_EXTRA if COMPILED else WITHOUT_EXTRA
 LARGEST_FORM_RATIO = 2.0  # one coordinate and one multiplier more
-LARGEST_SPREAD = 2.0  # 99th percentile over median
+LARGEST_SPREAD = dict.fromkeys((*WRENCH_LAWS, "hierarchical"), 2.0) | {"whole_body_qp": 1.6}
+"""99th percentile over median."""
+_WITHOUT = """
+import json, sys
+from dataclasses import asdict
+from balance.analysis.bench.laws import form_figures, law_figures
+count, rounds = map(int, sys.argv[1:])
+figures = [*law_figures(count, rounds), *form_figures(count, rounds)]
+print(json.dumps([asdict(figure) for figure in figures]))
+"""
 
 
 def law_figures(count: int, rounds: int) -> Iterator[Figure]:
@@ -37,9 +73,9 @@ def law_figures(count: int, rounds: int) -> Iterator[Figure]:
             times = time_calls(calls, len(states), rounds)
         step, ratio = times["step"], times["step"].median / times["floor"].median
         yield Figure(f"{floor}, in turn with {name}", times["floor"].median, "us")
-        yield Figure(f"{name} step", step.median, "us", LONGEST_US.get(name))
-        yield Figure(f"{name} step over {floor}", ratio, "1", LARGEST_RATIO.get(name))
-        spread = LARGEST_SPREAD if name in WRENCH_LAWS else None
+        yield Figure(f"{name} step", step.median, "us", TARGETS.longest_us.get(name))
+        yield Figure(f"{name} step over {floor}", ratio, "1", TARGETS.ratio.get(name))
+        spread = LARGEST_SPREAD.get(name)
         yield Figure(f"{name} step, p99 over median", step.p99 / step.median, "1", spread)
         yield Figure(f"{name} step, raw p99", step.raw_p99, "us")
 
@@ -47,16 +83,26 @@ def law_figures(count: int, rounds: int) -> Iterator[Figure]:
 def form_figures(count: int, rounds: int) -> Iterator[Figure]:
     """Both forms of Bouyarmane2012's program, (36) and (38), in turn on the same pushed states."""
     states = PushedStates(count, "whole_body_qp")
-    forms = ("plain", "quaternion")
     calls: dict[str, Call] = {
-        form: states.step_of(states.controller("whole_body_qp", form=form)) for form in forms
+        form: states.step_of(states.controller("whole_body_qp", form=form)) for form in FORMS
     }
     with threadpool_limits(1):
         times = time_calls(calls, len(states), rounds)
-    for form in forms:
-        yield Figure(f"whole_body_qp step, {form} form", times[form].median, "us")
+    longest = {"plain": TARGETS.longest_us["whole_body_qp"], "quaternion": TARGETS.quaternion_us}
+    for form in FORMS:
+        name = f"whole_body_qp step, {form} form"
+        yield Figure(name, times[form].median, "us", longest[form])
     ratio = times["quaternion"].median / times["plain"].median
     yield Figure("whole_body_qp step, quaternion over plain form", ratio, "1", LARGEST_FORM_RATIO)
+
+
+def figures_without_extra(count: int, rounds: int) -> Iterator[Figure]:
+    """The same of another process in which nothing is compiled; nothing if nothing is here."""
+    if not COMPILED:
+        return
+    answer = run_python(_WITHOUT, [str(count), str(rounds)], {SWITCH: "0"})
+    for row in json.loads(answer):
+        yield Figure(**row | {"name": f"without 'fast': {row['name']}"})
 
 
 def _floor(states: PushedStates, law: str) -> tuple[str, Call]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from balance.analysis.bench.creep import creep_figures
 from balance.analysis.bench.growth import growth_figures
-from balance.analysis.bench.laws import form_figures, law_figures
+from balance.analysis.bench.laws import figures_without_extra, form_figures, law_figures
 from balance.analysis.bench.plants import loop_figures, lying_figures, plant_figures
 from balance.analysis.bench.profile import profile_figures
 from balance.analysis.bench.report import Figure, Report, machine
@@ -48,6 +48,7 @@ def bench(
     parts: dict[str, Callable[[], Iterator[Figure]]] = {
         "control steps": lambda: law_figures(effort.states, rounds),
         "forms of the whole-body program": lambda: form_figures(effort.states, few),
+        "control steps without the extra 'fast'": lambda: figures_without_extra(effort.states, few),
         "parts of a step": lambda: profile_figures(states, few),
         "solvers": lambda: solver_figures(states, few),
         "plants": lambda: plant_figures(states, rounds),

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from balance.analysis.bench.report import Figure
@@ -44,9 +44,13 @@ def startup_figures(rounds: int) -> Iterator[Figure]:
 
 
 def memory_figures(seconds: float) -> Iterator[Figure]:
-    """Peak memory of a process that simulates, records and saves a run at 1 kHz."""
+    """Peak memory of a process that simulates, records and saves a run at 1 kHz.
+
+    Compiling, which happens once in a lifetime and takes a gigabyte, is done by another before.
+    """
+    run_python(_FIRST_STEP, [])
     with tempfile.TemporaryDirectory() as folder:
-        answer = _python(_LONG_RUN, [str(seconds), folder])
+        answer = run_python(_LONG_RUN, [str(seconds), folder])
     name = f"memory of a run of {seconds:g} s"
     yield Figure(name, float(answer.split()[-1]), "MB", 500.0)
 
@@ -55,15 +59,18 @@ def _best(code: str, rounds: int) -> float:
     times = []
     for _ in range(rounds):
         began = children_cpu_s()
-        _python(code, [])
+        run_python(code, [])
         times.append(children_cpu_s() - began)
     return min(times)
 
 
-def _python(code: str, arguments: Sequence[str]) -> str:
+def run_python(
+    code: str, arguments: Sequence[str], variables: Mapping[str, str] | None = None
+) -> str:
     """Standard output of a new interpreter that runs ``code``."""
     command = [sys.executable, "-c", code, *arguments]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **one, **(variables or {})}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, cwd=Path.cwd()
     )

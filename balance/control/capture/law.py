@@ -17,15 +17,15 @@ from balance.config.values import NonNegative, Positive
 from balance.control.capture.bounds import plan_regions, pressed_corners
 from balance.control.capture.flywheel import Flywheel
 from balance.control.capture.planner import Planner
-from balance.control.parts.free_motion import FreeMotion, minimiser
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.grounding import Grounding
-from balance.control.parts.joint_bounds import with_slack
 from balance.control.parts.output import ControlOutput
 from balance.control.parts.setpoints import Desired
+from balance.control.parts.support import read_only
 from balance.control.parts.task_law import Answer, TaskLaw
+from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
-from balance.control.qp import QPStatus, make_solver
+from balance.control.qp import make_solver
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.capability.body import at_rest
@@ -111,6 +111,9 @@ class CaptureController(TaskLaw):
         )
         self.grounding = Grounding(self.body)
         self._force_weight = law.qp.regularisation**2 * self.force_metric
+        self.weighted = WeightedTasks(
+            self.limits, self.joint_bounds, self._force_weight, self.weight
+        )
         self._metric = self._inertia_metric()
         self._now, self._planned_at = 0.0, -np.inf
         self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
@@ -141,10 +144,15 @@ class CaptureController(TaskLaw):
 
     def equations(self, here: BodyView) -> MotionEquations:
         """The equations of motion with the joints' friction, which the torques make up for."""
-        bias = here.bias.copy()
-        bias[6:] += self.law.joint_friction * here.v[6:]
+        bias = here.bias
+        if self.law.joint_friction:
+            bias = bias.copy()
+            bias[6:] += self.law.joint_friction * here.v[6:]
+            bias = read_only(bias)
         drift = self.grounding.drift(here, self._cop)
-        return MotionEquations(here.M, bias, here.J_c, drift, self.body.moving)
+        return MotionEquations(
+            here.M, bias, here.J_c, drift, self.body.moving, columns=self.body.columns
+        )
 
     def plan_state(self, here: BodyView, desired: Desired, delta: Array) -> Array:
         """(x, v, h, r) (8,) of the plan at a state."""
@@ -192,10 +200,9 @@ class CaptureController(TaskLaw):
         return Wanted(pressure, float(vertical), moment, turn)
 
     def _rows(self, wanted: Wanted, here: BodyView, desired: Desired) -> tuple[Array, Array]:
-        """Weighted rows of rows @ dv/dt = values: CoP, height, moment, shares, posture."""
+        """Weighted rows of rows @ dv/dt = values: CoP, height, moment, shares."""
         A, drift, lever, n = here.A, here.momentum_drift, TURN / self.height, len(wanted.turn)
-        posture, posture_values = self.tasks.evaluate(here, desired)
-        rows = np.zeros((5 + n + len(posture), A.shape[1]))
+        rows = np.zeros((5 + n, A.shape[1]))
         values = np.zeros(len(rows))
         rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(A[3:5]))
         values[:2] = COP_WEIGHT**0.5 * (wanted.pressure - drift[:2] - lever.dot(drift[3:5]))
@@ -204,32 +211,14 @@ class CaptureController(TaskLaw):
         rows[3:5] = MOMENT_WEIGHT**0.5 * A[3:5]
         values[3:5] = MOMENT_WEIGHT**0.5 * (wanted.moment - drift[3:5])
         turn = desired.rotation.T.dot(here.R_WB)
-        rows[5 : 5 + n, 3:6] = self._metric[:, :3].dot(turn)
-        rows[5 : 5 + n, 6 + self.flywheel.free] = self._metric[:, 3:]
-        values[5 : 5 + n] = self._metric.dot(wanted.turn)
-        rows[5 + n :], values[5 + n :] = posture, posture_values
+        rows[5:, 3:6] = self._metric[:, :3].dot(turn)
+        rows[5:, 6 + self.flywheel.free] = self._metric[:, 3:]
+        values[5:] = self._metric.dot(wanted.turn)
         return rows, values
 
     def _follow(self, wanted: Wanted, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program in the class's docstring."""
-        equations = self.equations(here)
-        free = FreeMotion(equations, self._force_weight)
-        B, c = free.on_accelerations(equations, *self._rows(wanted, here, desired))
-        H, g = B.T.dot(B), c.dot(B)
-        y = minimiser(H, g)
-        if y is None:
-            return None
-        x = np.zeros(free.n_x)
-        x[: free.n_y] = y
-        torques, wrenches = free.forces(x)
-        assert self.joint_bounds is not None
-        joints = self.joint_bounds.rows(free, here.q[7:], here.v[6:])
-        margins = self.limits.margins(wrenches, torques)
-        if margins[margins.argmin()] >= 0.0 and joints.kept(x):
-            return Answer(torques, wrenches, wrenches)
-        program = with_slack(free, H, g, self.limits.rows(free), joints)
-        solution = self.solver.solve(program)
-        if solution.status is not QPStatus.SOLVED:
-            return None
-        x = solution.x[:-1]
-        return Answer(*free.forces(x), wrenches, joints.active(x))
+        rows, values = self._rows(wanted, here, desired)
+        *_, joint_values = self.tasks.evaluate_apart(here, desired)
+        tasks = WeightedRows(rows, values, self.tasks.joint_rows, joint_values)
+        return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)

@@ -15,9 +15,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.parts.compiled import compiled
+from balance.control.parts.support import read_only
 from balance.control.parts.whole_body import BodyView, WholeBody
+from balance.dynamics.placements import frame_points
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 
 class Grounding:
@@ -28,16 +32,24 @@ class Grounding:
         com = body.robot.com()
         self._centre, self._height = com[:2], float(com[2])
         self._omega = float(np.sqrt(np.linalg.norm(body.weight) / body.mass / self._height))
-        self._body, self._gain = body, (0.5 * body.contact_damping) ** 2
+        self._gain = (0.5 * body.contact_damping) ** 2
         data = body.model.createData()
         pin.forwardKinematics(body.model, data, body.robot.q_nominal)
         poses = [data.oMi[joint] * placement for _, joint, placement in body.attached]
-        self._planes = [(X.translation.copy(), X.rotation[:, 2].copy()) for X in poses]
-        places = np.array([(place[:2] - self._centre) / self._height for place, _ in self._planes])
+        places = np.array([(X.translation[:2] - self._centre) / self._height for X in poses])
         feet = np.array([surface.is_foot for surface, _, _ in body.attached])
-        self._loads = np.zeros((len(feet), 3))
-        self._loads[feet] = np.linalg.pinv(np.vstack([places[feet].T, np.ones(feet.sum())]))
-        self._feet = int(feet.sum())
+        loads = np.zeros((len(feet), 3))
+        loads[feet] = np.linalg.pinv(np.vstack([places[feet].T, np.ones(feet.sum())]))
+        # Of each foot with an area its joint and first row, how its frame follows from the joint's,
+        # its plane, and 1 - n load, n feet, with (CoP, 1): how idle it is.
+        own = [i for i, (surface, _, _) in enumerate(body.attached) if surface.has_area and feet[i]]
+        rows = [(body.attached[i][1], body.rows.slices[i].start) for i in own]
+        self._feet: Integers = np.array(rows, dtype=np.intp).reshape(-1, 2)
+        frames = [frame_points(body.attached[i][2], np.zeros((0, 3))) for i in own]
+        self._frames = np.array(frames).reshape(-1, 4, 4)
+        planes = [np.array([poses[i].translation, poses[i].rotation[:, 2]]) for i in own]
+        self._planes = np.array(planes).reshape(-1, 2, 3)
+        self._idle = np.array([0.0, 0.0, 1.0]) - feet.sum() * loads[own]
 
     def capture_point(self, here: BodyView) -> Array:
         """Where the CoP of a law without a plan will have to be (2,): x + (dx/dt) / omega."""
@@ -50,20 +62,35 @@ class Grounding:
         A contact's load is its part of a weight at the CoP, least squares over the contacts; below
         an even share the pull sets in.
         """
-        loads = self._loads.dot(np.append(cop, 1.0))
-        idle = np.clip(1.0 - self._feet * loads, 0.0, 1.0)
-        if not idle.any():
-            return here.drift
-        drift = here.drift.copy()
-        for own, (surface, joint, placement), (place, normal), share in zip(
-            self._body.rows.slices, self._body.attached, self._planes, idle, strict=True
-        ):
-            if share == 0.0 or not (surface.has_area and surface.is_foot):
-                continue
-            now = here.data.oMi[joint] * placement
-            tilt = now.rotation.T.dot(normal)
-            gain = share * self._gain
-            drift[own.start + 2] += gain * normal.dot(now.translation - place)
-            drift[own.start + 3] += gain * tilt[1]
-            drift[own.start + 4] -= gain * tilt[0]
-        return drift
+        drift = pulled_drift(
+            here.drift, here.placements, self._feet, self._frames, self._planes, self._idle,
+            self._gain, cop,
+        )  # fmt: skip
+        return read_only(drift)
+
+
+@compiled
+def pulled_drift(
+    drift: Array,
+    placements: Array,
+    feet: Integers,
+    frames: Array,
+    planes: Array,
+    idle: Array,
+    gain: float,
+    cop: Array,
+) -> Array:
+    """``drift`` and what pulls feet onto their planes, by how idle the CoP leaves them."""
+    pulled = drift.copy()
+    for i in range(len(feet)):
+        joint, row = feet[i]
+        share = idle[i, 0] * cop[0] + idle[i, 1] * cop[1] + idle[i, 2]
+        if share > 0.0:
+            now = frames[i].dot(placements[joint])
+            place, normal = planes[i, 0], planes[i, 1]
+            pull = gain * min(share, 1.0)
+            tilt = now[:3].dot(normal)
+            pulled[row + 2] += pull * normal.dot(now[3] - place)
+            pulled[row + 3] += pull * tilt[1]
+            pulled[row + 4] -= pull * tilt[0]
+    return pulled

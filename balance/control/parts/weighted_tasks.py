@@ -8,8 +8,8 @@
 with z the deviation of the contact forces from the even share.  Without violated limits that is a
 linear system.  Otherwise U, its Cholesky factor, is at hand: with y = y_0 + c U^-1 u, y_0 that
 answer, cost and distance are the same, and what is left is the point (u, z, s) next to the origin
-that keeps all limits.  c is a hundredth of the robot's weight: with it a certificate of 1e-8 means
-that forces keep their limits to 1e-8 of the weight or so.
+that keeps all limits.  c is a thousandth of the robot's weight: with it a certificate of 1e-8 means
+that forces keep their limits to 1e-7 of the weight or so.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from balance.control.qp import QPStatus, QuadraticProgram, Solver
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-UNIT = 0.01  # of the robot's weight, N
+UNIT = 0.001  # of the robot's weight, N
 
 
 def _none() -> Integers:
@@ -67,7 +67,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Wanted:
+class WeightedRows:
     """What tasks want: rows (m, n) and values (m,), those of the joints (nj,) each."""
 
     rows: Array
@@ -97,7 +97,7 @@ class WeightedTasks:
     def solve(
         self,
         equations: MotionEquations,
-        wanted: Wanted,
+        wanted: WeightedRows,
         q: Array,
         v: Array,
         solver: Solver,

@@ -80,6 +80,11 @@ class BodyView(SupportView):
         )
 
     @property
+    def placements(self) -> Array:
+        """Axes and origins of all joints, as ``dynamics.placements.joint_placements``."""
+        return self._body._placements
+
+    @property
     def chart_moving(self) -> NDArray[np.intp]:
         """The columns that move a contact, with the base's quaternion as coordinates."""
         return self._body.chart_moving
