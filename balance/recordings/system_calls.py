@@ -121,9 +121,17 @@ def load_average() -> float | None:
 
 
 def peak_memory_MB() -> float:
-    """The most memory that this process ever had, MB; NaN if the system does not tell."""
+    """The most memory that this process ever had, MB; NaN if the system does not tell.
+
+    Linux hands ``ru_maxrss`` down to a child, which then begins at the size of its parent; what
+    /proc tells is of the program that runs now.
+    """
     if resource is None:
         return float("nan")
+    with suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1024**2
 

@@ -99,3 +99,10 @@ def test_what_a_process_used_is_told(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
     assert system_calls.children_cpu_s() > before
     assert 1.0 < system_calls.peak_memory_MB() < 1e6
+
+
+def test_peak_memory_is_the_processs_own_and_not_its_parents() -> None:
+    held = np.ones(400 * 2**17)  # 400 MB, which a child's ru_maxrss would begin with
+    code = "from balance.recordings.system_calls import peak_memory_MB; print(peak_memory_MB())"
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert held.all() and system_calls.peak_memory_MB() > 400.0 > float(told.stdout)
