@@ -9,6 +9,8 @@ later, or without a push, and all speeds up to the rated one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,32 +22,34 @@ Rows = NDArray[np.bool_]
 AFTER_HIT_S = 0.02
 
 
-@once
-def speed_ratios(recording: Recording) -> Array:
-    """Speed of each joint over its rated one (n, nj)."""
-    return np.asarray(np.abs(recording.v[:, 6:]) / recording.robot.rated_speeds)
+@dataclass(frozen=True)
+class _Largest:
+    """Largest speeds of each joint over its rated one (nj,): of all, driven and by a hit."""
+
+    of_all: Array
+    driven: Array
+    by_hit: Array
+    """0 for a joint that no push made faster than rated."""
 
 
 @once
-def fastest(recording: Recording) -> tuple[float, str | None]:
-    """Largest speed of a joint over its rated one, and whose; 0 and None of an empty recording."""
-    ratios = speed_ratios(recording)
-    if ratios.size == 0:
-        return 0.0, None
-    most = ratios.max(axis=0)
-    joint = int(np.argmax(most))
-    return float(most[joint]), recording.robot.joint_names[joint]
+def _largest(recording: Recording) -> _Largest:
+    """One joint after the other: a long recording has more rows than memory for all at once."""
+    pushed, found = _pushed(recording), []
+    for joint, rated in enumerate(recording.robot.rated_speeds):
+        ratio = np.abs(recording.v[:, 6 + joint]) / rated
+        hit = _by_the_hit(ratio > 1.0, pushed)
+        sizes = (ratio, ratio[~hit], ratio[hit])
+        found.append([float(size.max(initial=0.0)) for size in sizes])
+    return _Largest(*np.array(found).reshape(-1, 3).T)
 
 
-@once
-def by_the_hit(recording: Recording) -> Rows:
-    """Where each joint is on an excursion that a push began (n, nj)."""
-    fast = speed_ratios(recording) > 1.0
+def _by_the_hit(fast: Rows, pushed: Rows) -> Rows:
+    """Rows (n,) in which a joint is on an excursion that a push began."""
     began = fast.copy()
     began[1:] &= ~fast[:-1]
-    rows = np.arange(len(fast))[:, None]
-    begin = np.maximum.accumulate(np.where(began, rows, 0), axis=0)  # of a row's excursion
-    return np.asarray(fast & _pushed(recording)[begin])
+    begin = np.maximum.accumulate(np.where(began, np.arange(len(fast)), 0))  # of its excursion
+    return np.asarray(fast & pushed[begin])
 
 
 def _pushed(recording: Recording) -> Rows:
@@ -57,13 +61,21 @@ def _pushed(recording: Recording) -> Rows:
     return pushed
 
 
+def fastest(recording: Recording) -> tuple[float, str | None]:
+    """Largest speed of a joint over its rated one, and whose; 0 and None of an empty recording."""
+    if recording.time.size == 0:
+        return 0.0, None
+    most = _largest(recording).of_all
+    joint = int(np.argmax(most))
+    return float(most[joint]), recording.robot.joint_names[joint]
+
+
 def largest_driven_ratio(recording: Recording) -> float:
     """Largest speed over the rated one but for excursions that a push began."""
-    driven = speed_ratios(recording)[~by_the_hit(recording)]
-    return float(driven.max(initial=0.0))
+    return float(_largest(recording).driven.max(initial=0.0))
 
 
 def largest_hit_ratio(recording: Recording) -> float | None:
     """Largest speed over the rated one of an excursion that a push began; None if none did."""
-    hit = speed_ratios(recording)[by_the_hit(recording)]
-    return float(hit.max()) if hit.size else None
+    largest = float(_largest(recording).by_hit.max(initial=0.0))
+    return largest or None
