@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 MISSED, FAR, DISTANCE, TIME = 10.0, 5.0, 0.3, 1.0  # per m, m, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
 CANDIDATES = 16
+SOONEST_S = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def plan_landing(
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
     xi, com, foot = (turn @ (one - stance) for one in (pendulum.xi, pendulum.com, foot))
     side = 1.0 if swing == 0 else -1.0
-    growth = np.exp(sizes.omega * (times + before))[:, None]
+    growth = np.exp(sizes.omega * np.maximum(times + before, SOONEST_S))[:, None]
     want = np.array([0.0, side * (sizes.width - INWARDS * sizes.leg)])
     half = sizes.half[1 - swing]
     cop = np.clip((want - xi * growth) / (1.0 - growth), -half, half)

@@ -41,12 +41,14 @@ class StepSizes:
     ``half`` (2, 2) are half sides of where a CoP is planned in a sole, ``nominal`` (2, 2) the
     places of the soles' centres from their middle and ``turns`` (2,) their yaw in the nominal
     posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
-    ``ankles`` (2, 3) those of ankles from their sole's centre.
+    ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
+    stands.  ``height`` is that of the CoM, ``height_over`` that over the soles.
     """
 
     soles: tuple[ContactSurface, ContactSurface]
     omega: float
     height: float
+    height_over: float
     leg: float
     half: Array
     nominal: Array
@@ -102,6 +104,14 @@ class StepSizes:
         return np.where(times > 2.0 * ramp, speed * (times - ramp), 0.25 * bend * times**2)
 
 
+def can_step(robot: Robot) -> bool:
+    """Whether a robot stands on two feet alone, with soles, and has legs with knees."""
+    soles = robot.soles
+    if len(soles) != 2 or not all(sole.is_foot and sole.has_area for sole in soles):
+        return False
+    return len(legs(robot, soles)) == 2
+
+
 def step_sizes(robot: Robot) -> StepSizes:
     """The sizes of a robot that stands on two feet with legs."""
     numbers = step_numbers(robot)
@@ -124,14 +134,13 @@ def step_sizes(robot: Robot) -> StepSizes:
         soles=both,
         omega=omega,
         height=float(com[2]),
+        height_over=float(com[2] - places[:, 2].mean()),
         leg=L,
         half=(1.0 - INSIDE) * half,
         nominal=(places[:, :2] - places[:, :2].mean(axis=0)) @ turn.T,
         turns=np.array([heading_of(pose.rotation) - heading for pose in poses]),
         hips=np.array([leg.hip - com for leg in found]),
-        ankles=np.array(
-            [leg.ankle - place for leg, place in zip(found, places, strict=True)]
-        ),
+        ankles=np.array([leg.ankle - place for leg, place in zip(found, places, strict=True)]),
         fore=FORE * L,
         wide=WIDE * L,
         narrow=min(narrow, width),

@@ -56,7 +56,5 @@ class SwingPath:
         c5 = 6.0 * way - 3.0 * v1 - 0.5 * a1 - 3.0 * v_end
         s = min(dt / T, 1.0)
         self.place[axis] = x + s * (v1 + s * (0.5 * a1 + s * (c3 + s * (c4 + s * c5))))
-        self.velocity[axis] = (
-            v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
-        ) / T
+        self.velocity[axis] = (v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
         self.acceleration[axis] = (a1 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2
