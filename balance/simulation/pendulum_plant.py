@@ -104,9 +104,7 @@ class PendulumPlant(PlantWrapper):
         angle, rate = body.angle, body.rate
         # Engines move by the speed at the end of a step; half a step back, the way is that of the
         # mean speed, for which the pad's books are exact.
-        point = Point(
-            self._way - 0.5 * self.dt * before, before, self._drift, self._inverse_mass
-        )
+        point = Point(self._way - 0.5 * self.dt * before, before, self._drift, self._inverse_mass)
         size = body.step(time, point)
         self.impulse[:] = size * self._direction
         if size != 0.0:

@@ -52,7 +52,19 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, robots, shipped, check, studies, live, export, explain, limit, bench, protocol):
+for group in (
+    experiments,
+    robots,
+    shipped,
+    check,
+    studies,
+    live,
+    export,
+    explain,
+    limit,
+    bench,
+    protocol,
+):
     group.register(app)
 
 

@@ -30,7 +30,7 @@ def protocol(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A protocol, FILE.py:NAME for your own, or 'report' for the scoreboard.",
+            help="A protocol, or FILE.py:NAME for your own.",
             autocompletion=_protocols,
         ),
     ],
@@ -52,6 +52,14 @@ def protocol(
         str | None,
         typer.Option(
             "--config", metavar="CONFIG", help="An experiment whose robot and gains are taken."
+        ),
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            "--cells",
+            metavar="PATTERNS",
+            help="Of balance_v1: some cells only, e.g. 'clean hip 20 ms *'; a partial result.",
         ),
     ] = None,
     out: OutOption = None,
@@ -78,6 +86,8 @@ def protocol(
     for key, value in parse_overrides(set_ or []).items():
         inner = key.removeprefix(EXPERIMENT)
         (keys if inner == key else experiment)[inner] = value
+    if cells is not None:
+        keys["cells"] = [pattern.strip() for pattern in cells.split(",")]
     laws: list[str | None] = [with_full_paths(one) for one in law or []]
     if laws == ["all"]:
         laws = list(LAWS.ours)

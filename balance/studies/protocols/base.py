@@ -129,9 +129,7 @@ def half_base(robot: Robot, side: str) -> float:
     return 0.5 * float(np.ptp(corners[:, 0 if side == "frontal" else 1]))
 
 
-def scattered(
-    seed: int, run: int, direction: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def scattered(seed: int, run: int, direction: Sequence[float]) -> tuple[list[float], list[float]]:
     """Small random placement of a run: its direction by 2 degrees, its point by 10 mm, uniformly.
 
     Direction and offset (m), across it and upwards; the same run has the same at every level.

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from balance.config.pendulum import FallConfig, PendulumConfig
 from balance.errors import ConfigError
 from balance.robots import Robot
+from balance.studies.protocols.base import SIDES
 from balance.studies.protocols.dysturbance import Dysturbance, DysturbanceConfig, mean_of, over
 from balance.studies.protocols.indicators import absorbed
 from balance.studies.protocols.interface import Condition, Finding, Indicators
@@ -35,7 +37,12 @@ class Impulsive(Dysturbance):
 
     def __init__(self, config: Config, robot: Robot) -> None:
         super().__init__(config, robot)
-        weight = (config.added_kg + 0.5 * 4.13 * self.length) * 9.81 * self.length
+        weight = PendulumConfig(
+            direction=SIDES["frontal"],
+            motion=FallConfig(type="fall", energy_J=1e-3),
+            length_m=self.length,
+            mass_kg=config.added_kg,
+        ).weight_Nm
         self.levels = tuple(sorted(x for x in config.levels_J if x <= weight))
         if not self.levels:
             raise ConfigError(

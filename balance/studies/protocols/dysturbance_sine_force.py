@@ -28,7 +28,7 @@ LEVELS_N = (
     2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 80, 90, 100, 120, 140, 160, 180, 200,
     250, 300, 400, 500, 600,
 )  # fmt: skip
-GUESS_N_KG = 0.5  # of the robot's mass
+GUESS_N_KG = 1.5  # of the robot's mass
 
 
 class SineConfig(DysturbanceConfig):

@@ -15,7 +15,6 @@ from balance.config.dotted_keys import set_key
 from balance.config.schema import validate
 from balance.config.sections import section_schema
 from balance.config.user_code import shown_name
-
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.robots.stance import robot_of
@@ -318,5 +317,3 @@ def _rounded(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-
-
