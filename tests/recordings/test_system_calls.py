@@ -99,9 +99,14 @@ def test_real_time_lasts_as_long_as_its_work_and_ends_with_an_error_too(
 ) -> None:
     calls: list[int] = []
     monkeypatch.setattr(os, "sched_setscheduler", lambda pid, policy, param: calls.append(policy))
-    with pytest.raises(KeyError), system_calls.real_time():
+
+    @system_calls.real_time()
+    def work() -> None:
         assert calls == [os.SCHED_RR | os.SCHED_RESET_ON_FORK]
         raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
     assert calls[1:] == [os.SCHED_OTHER]
 
 
