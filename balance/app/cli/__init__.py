@@ -89,7 +89,7 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:  # click's usage errors carry their own message
         if hasattr(error, "format_message"):
-            message = error.format_message()
+            message = error.format_message().replace("Value error, ", "")
             prefix = "" if message.startswith("Usage:") else "balance: "
             print(f"{prefix}{message}", file=sys.stderr)
             sys.exit(2)
