@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from balance.recordings.recording import Recording
 from balance.robots import Robot
@@ -24,6 +24,7 @@ from balance.studies.store import Row
 Pulled = Annotated[float, Field(gt=0, le=0.75)]
 LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 16))
 GUESS = 4
+BOTTLES_KG = (3.0, 5.0, 10.0)
 ENDS = {"front": (-1.0, 0.0, 0.0), "back": (1.0, 0.0, 0.0)}
 
 
@@ -33,7 +34,7 @@ class RobocupStanding:
     class Config(ProtocolConfig):
         """Keys of `robocup_standing`."""
 
-        bottle_kg: Literal[3.0, 5.0, 10.0] = 3.0
+        bottle_kg: float = 3.0
         """Mass of the bottle: 3, 5 or 10."""
         rope_m: Annotated[float, Field(ge=1.5, le=2)] = 1.5
         """Length of the rope, 1.5 to 2 m."""
@@ -46,6 +47,13 @@ class RobocupStanding:
         """Body that is hit, at the height of the CoM; the robot's push body if not given."""
         seed: Annotated[int, Field(ge=0)] = 0
         """Decides placements and noise."""
+
+        @field_validator("bottle_kg")
+        @classmethod
+        def _filled(cls, bottle_kg: float) -> float:
+            if bottle_kg not in BOTTLES_KG:
+                raise ValueError("a bottle has 3, 5 or 10 kg")
+            return bottle_kg
 
     def __init__(self, config: Config, robot: Robot) -> None:
         self.config, self.robot = config, robot
