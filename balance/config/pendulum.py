@@ -21,7 +21,7 @@ class FallConfig(Strict):
     type: Literal["fall"]
     """`fall`."""
     energy_J: Positive
-    """Its potential energy when it is let go."""
+    """Its potential energy when it is let go. Example: 10."""
 
 
 class SineForceConfig(Strict):
@@ -30,9 +30,9 @@ class SineForceConfig(Strict):
     type: Literal["sine_force"]
     """`sine_force`."""
     amplitude_N: Positive
-    """Largest force to either side."""
+    """Largest force to either side. Example: 50."""
     frequency_hz: Positive
-    """Cycles per second."""
+    """Cycles per second. Example: 1.0."""
     cycles: Annotated[int, Field(ge=1, le=100)] = 3
     """How many."""
 
@@ -43,9 +43,9 @@ class SineAngleConfig(Strict):
     type: Literal["sine_angle"]
     """`sine_angle`."""
     amplitude_deg: Positive
-    """Largest angle to either side."""
+    """Largest angle to either side. Example: 2."""
     frequency_hz: Positive
-    """Cycles per second."""
+    """Cycles per second. Example: 1.0."""
     cycles: Annotated[int, Field(ge=1, le=100)] = 3
     """How many."""
 
@@ -56,7 +56,7 @@ class RampForceConfig(Strict):
     type: Literal["ramp_force"]
     """`ramp_force`."""
     rate_N_s: Positive
-    """By how much the force at the tip grows in a second [N/s]."""
+    """By how much the force at the tip grows in a second [N/s]. Example: 100."""
     largest_N: Positive = 1000.0
     """Force at which it lets go."""
 
@@ -67,7 +67,7 @@ class RampAngleConfig(Strict):
     type: Literal["ramp_angle"]
     """`ramp_angle`."""
     rate_deg_s: Positive
-    """How fast it turns [degrees/s]."""
+    """How fast it turns [degrees/s]. Example: 10."""
     largest_deg: Annotated[float, Field(gt=0, le=90)] = 60.0
     """Angle at which it lets go."""
 
@@ -95,7 +95,7 @@ class PendulumConfig(Strict):
     point_m: Vector3 = (0.0, 0.0, 0.0)
     """Where on the body, in its axes."""
     direction: Vector3
-    """Level direction, in world axes, in which it pushes [-]."""
+    """Level direction, in world axes, in which it pushes [-]. Example: [1, 0, 0]."""
     motion: Motion
     """What it does. Example: {type: fall, energy_J: 10}."""
     time_s: NonNegative = 0.0
