@@ -112,7 +112,7 @@ def write_states(seed: int) -> bool:
     rows = [
         [robot, law, *(totals[robot, law][name] for name in columns), f"{deepest[robot, law]:.0e}",
          totals[robot, law]["complaints"]]
-        for robot in ROBOTS for law in LAWS.names() if totals[robot, law]
+        for robot in ROBOTS for law in LAWS.ready() if totals[robot, law]
     ]  # fmt: skip
     head = [
         "robot", "law", "states", "other solver", "relaxed", "minimum wrench", "braked",
