@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lib.campaign_plan import (
+from lib.measured_plan import (
     AROUND,
     DISTURBED,
     ENGINES,
@@ -23,7 +23,7 @@ from lib.campaign_plan import (
     period_s,
     target,
 )
-from lib.campaign_runs import Case, Runs, limit_Ns, robot_named
+from lib.measured_runs import Case, Runs, limit_Ns, robot_named
 from lib.tables import stamp, write_table
 
 import balance
@@ -84,7 +84,7 @@ def limit_tables(runs: Runs) -> None:
             "MuJoCo", "/ recovery limit", "mirror image: Pinocchio, MuJoCo", "`momentum`",
             "`whole_body_qp`"]  # fmt: skip
     lines, done = _limit_lines(runs, "toro")
-    stamped = stamp("scripts/campaign")
+    stamped = stamp("scripts/measured_limits")
     of = 2 * len(half_round("toro"))
     write_table(PAGE, "envelope", head, lines, count(done, of), stamped)
     lines, done, of = [], 0, 0
@@ -163,7 +163,7 @@ def figures_table(runs: Runs) -> None:
             )  # fmt: skip
     head = ["robot", "engine", "of the ankle limit, at least", "reached", "at mirror images",
             "of the recovery limit", "at least", "directions with a hole"]  # fmt: skip
-    write_table(PAGE, "figures", head, lines, stamp("scripts/campaign"))
+    write_table(PAGE, "figures", head, lines, stamp("scripts/measured_limits"))
 
 
 def failure_table(runs: Runs) -> None:
@@ -177,7 +177,7 @@ def failure_table(runs: Runs) -> None:
                 row = runs.rows[replace(cell, fraction=min(failed))]
                 kinds[_kind(str(row["cause"]))] += 1
         lines.append([robot, *(str(kinds.get(name, 0)) for name in KINDS)])
-    write_table(PAGE, "failures", ["robot", *KINDS], lines, stamp("scripts/campaign"))
+    write_table(PAGE, "failures", ["robot", *KINDS], lines, stamp("scripts/measured_limits"))
 
 
 KINDS: Mapping[str, str] = {
@@ -219,7 +219,7 @@ def disturbed_table(runs: Runs) -> None:
             line.append(", ".join(_times(azimuth, n) for azimuth, n in sorted(lost.items())))
         lines.append(line)
     head = ["disturbance", "Pinocchio: recovered", "not to", "MuJoCo: recovered", "not to"]
-    write_table(PAGE, "disturbed", head, lines, stamp("scripts/campaign"))
+    write_table(PAGE, "disturbed", head, lines, stamp("scripts/measured_limits"))
 
 
 def _disturbance(keys: Mapping[str, object]) -> str:
@@ -245,7 +245,7 @@ def world_table(runs: Runs) -> None:
         lines.append([f"{azimuth:g}°", *map(text, ones)])
     head = ["push to", *names.values()]
     whole = count(done, 4 * len(HALF_ROUND["toro"]))
-    write_table(PAGE, "world", head, lines, whole, stamp("scripts/campaign"))
+    write_table(PAGE, "world", head, lines, whole, stamp("scripts/measured_limits"))
 
 
 def elsewhere_table(runs: Runs) -> None:
@@ -278,9 +278,13 @@ def elsewhere_table(runs: Runs) -> None:
         lines.append(line)
     done = sum(map(len, tally.values()))
     note = count(done, len(list(elsewhere())))
-    write_table(PAGE, "pushes", ["at", "lasting", *ROBOTS], lines, note, stamp("scripts/campaign"))
+    write_table(
+        PAGE, "pushes", ["at", "lasting", *ROBOTS], lines, note, stamp("scripts/measured_limits")
+    )
     head = ["robot", "at", "lasting", "push to", "`momentum`", "`capture`", "why not more"]
-    write_table(PAGE, "worse", head, lost or [["none", *[""] * 6]], stamp("scripts/campaign"))
+    write_table(
+        PAGE, "worse", head, lost or [["none", *[""] * 6]], stamp("scripts/measured_limits")
+    )
 
 
 def step_table(runs: Runs) -> None:
@@ -294,7 +298,7 @@ def step_table(runs: Runs) -> None:
             if any(ones):
                 lines.append([robot, f"{1e3 * period:g} ms", *map(text, ones)])
     head = ["robot", "control step", *(f"{azimuth:g}°" for azimuth in FEW)]
-    write_table(PAGE, "steps", head, lines, stamp("scripts/campaign"))
+    write_table(PAGE, "steps", head, lines, stamp("scripts/measured_limits"))
 
 
 def law_table(runs: Runs) -> None:
@@ -310,7 +314,7 @@ def law_table(runs: Runs) -> None:
                         f" ({len(known)} directions)"))  # fmt: skip
         lines.append(line)
     head = ["robot", "recovery limit", *(f"`{law}`" for law in ("capture", *STARTS))]
-    write_table("docs/robots.md", "laws", head, lines, stamp("scripts/campaign"))
+    write_table("docs/robots.md", "laws", head, lines, stamp("scripts/measured_limits"))
 
 
 def _at(robot: str, law: str, azimuth: float) -> Case:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from lib.campaign_runs import Case, Runs, Started, below, bisect, edge, holds, once
+from lib.measured_runs import Case, Runs, Started, below, bisect, edge, holds, once
 
 from balance.robots import robot_files
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from lib.campaign_plan import ENGINES, ROBOTS, half_round, period_s
-from lib.campaign_runs import Case, Runs, limit_Ns, robot_named
-from lib.campaign_tables import found
+from lib.measured_plan import ENGINES, ROBOTS, half_round, period_s
+from lib.measured_runs import Case, Runs, limit_Ns, robot_named
+from lib.measured_tables import found
 
 import balance
 from balance.plots.limits import Measured, measured_figure

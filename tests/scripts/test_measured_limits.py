@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lib import campaign_runs
-from lib.campaign_plan import PARTS
-from lib.campaign_runs import Case, Row, Runs, Search, below, bisect, carry_out, edge, holds
-from lib.campaign_tables import found
+from lib import measured_runs
+from lib.measured_plan import PARTS
+from lib.measured_runs import Case, Row, Runs, Search, below, bisect, carry_out, edge, holds
+from lib.measured_tables import found
 
 CELL = Case("toro", "capture", 45.0)
 
@@ -79,16 +79,16 @@ def test_what_is_known_is_not_simulated_again(
             return self
 
         def __exit__(self, *_: object) -> None: ...
-        def submit(self, _: object, case: Case) -> campaign_runs.Future[Row]:
+        def submit(self, _: object, case: Case) -> measured_runs.Future[Row]:
             made.append(case.fraction)
-            future: campaign_runs.Future[Row] = campaign_runs.Future()
+            future: measured_runs.Future[Row] = measured_runs.Future()
             future.set_result(row(case.fraction, "recovered" if case.fraction < 0.9 else "fell"))
             return future
 
     made: list[float] = []
-    monkeypatch.setattr(campaign_runs, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(measured_runs, "ProcessPoolExecutor", Here)
 
-    def plan() -> Iterator[campaign_runs.Started]:
+    def plan() -> Iterator[measured_runs.Started]:
         yield CELL, lambda: bisect(0.8)
 
     runs = Runs(tmp_path)
