@@ -129,6 +129,11 @@ def limit_Ns(case: Case) -> float:
     ).impulse_Ns
 
 
+def limit_share(case: Case) -> float:
+    """The recovery limit over the ankle limit."""
+    return limit_Ns(case) / balance.ankle_limit(robot_named(case.robot), case.direction)
+
+
 class Runs:
     """Finished runs, one line of JSON each, in a file for each law."""
 
@@ -199,8 +204,8 @@ def bisect(start: float, step: float = STEP, least: float = 0.1, most: float = 2
             size = low + step * max(1, round((high - low) / step) // 2)
 
 
-def edge(target: float, least: float = 0.3, beyond: int = 2) -> Search:
-    """Upwards from the target until it was not recovered some times, or down to the first success.
+def edge(target: float, least: float = 0.3, beyond: int = 1) -> Search:
+    """Upwards from a size until it was not recovered some times, or down to the first success.
 
     A size that is recovered beyond a failure is a hole in the range, and seen.
     """

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config import (
+    BalancingLawConfig,
+    ContactAssumptionsConfig,
+    ExperimentConfig,
+    section_of,
+)
 from balance.config.values import NonNegative, Positive
 from balance.control.capture.bounds import plan_regions, pressed_corners
 from balance.control.capture.flywheel import Flywheel
@@ -40,6 +45,14 @@ COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
 SERVO = 2.0  # omega: how fast the coordinates return to their shares
 SINK_RATE = 2.0  # of the height, per part of the CoP's region that the capture point leaves
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
+LIGHTEST_YAW = 0.2  # the same of the pelvis about the vertical, which else gives way and races
+
+
+class CaptureContactsConfig(ContactAssumptionsConfig):
+    """What the law believes of every contact: its plan uses soles to their edges."""
+
+    cop_margin_m: NonNegative = 0.0
+    """Distance that the centre of pressure keeps from the edge of a sole."""
 
 
 @dataclass(slots=True)
@@ -80,6 +93,8 @@ class CaptureController(TaskLaw):
         Ranges, speeds and moments are the robot's own; of the gains it uses K_P alone.
         """
 
+        contacts: CaptureContactsConfig = CaptureContactsConfig()
+        """What the law believes of every contact."""
         samples: Annotated[int, Field(ge=4, le=32)] = 12
         """Number of samples of the plan [-]."""
         replan_s: Positive = 0.004
@@ -135,6 +150,7 @@ class CaptureController(TaskLaw):
         motion = motions(self.robot, resting, self.numbers.free)[0]
         scale = float(np.linalg.norm(self.numbers.B[:2, :3])) / np.sqrt(2.0)
         inertia = motion.T.dot(resting.M).dot(motion) + LIGHTEST * scale * np.eye(motion.shape[1])
+        inertia[2, 2] += LIGHTEST_YAW * scale
         return np.asarray(np.sqrt(POSTURE_WEIGHT * scale) * np.linalg.cholesky(inertia).T)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:

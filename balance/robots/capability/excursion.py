@@ -177,7 +177,7 @@ class _Search:
         return np.asarray(found.x) if found.status == 0 else None
 
     def _tilting(self, body: RestingBody) -> tuple[Array, float]:
-        """How the cosine of the base's tilt shrinks with each coordinate (nv,), and how far it may."""
+        """How the cosine of the base's tilt shrinks with coordinates (nv,), and how far it may."""
         upwards = body.data.oMi[1].rotation[2]
         row = np.zeros(self.model.nv)
         row[3:5] = upwards[1], -upwards[0]
