@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 from lib.measured_runs import (
+    VARIANTS,
     Case,
     Runs,
     Started,
@@ -39,6 +40,12 @@ DISTURBED: tuple[dict[str, object], ...] = (
     {"duration_s": 0.1}, {"duration_s": 0.3},
     *({"world": "sensors", "seed": seed} for seed in range(5)),
 )  # fmt: skip
+CLAIMS = (
+    ("toro", 67.5, "hip"), ("toro", 95.0, "hip"), ("toro", 0.0, "hip +2 cm"),
+    ("toro", 90.0, "hip +2 cm"), ("toro, arms locked", 90.0, "hip"),
+    ("g1, knees straight", 0.0, "hip"), ("g1, knees straight", 180.0, "hip"),
+)  # fmt: skip
+MOST_CLAIMED = 1.25  # of the ankle limit
 AROUND = tuple(30.0 * i for i in range(12))
 ROUND = {"toro": tuple(15.0 * i for i in range(24))}
 HALF_ROUND = {"toro": ROUND["toro"][:13]}
@@ -112,6 +119,20 @@ def disturbed(runs: Runs, engine: str) -> Iterator[Started]:
     for keys in DISTURBED:
         for azimuth in AROUND:
             yield Case("toro", "capture", azimuth, engine=engine, **keys), partial(once, 1.0)
+
+
+def claims() -> Iterator[Case]:
+    """Where the claims made for the law of version 0.1 were found not to hold."""
+    for robot, azimuth, place in CLAIMS:
+        yield Case(robot, "capture", azimuth, period_s=period_s(robot), place=place)
+
+
+def claimed(runs: Runs) -> Iterator[Started]:
+    for cell in claims():
+        start = min(FIRST_TRIED * limit_share(cell), MOST_CLAIMED)
+        yield cell, partial(edge, grid(start))
+        if cell.robot in VARIANTS:
+            yield cell, partial(below, runs, cell, spots=SPOTS)
 
 
 def other_laws(runs: Runs, laws: tuple[str, ...], azimuths: tuple[float, ...] | None = None,
@@ -207,5 +228,6 @@ PARTS: dict[str, Callable[[Runs], Iterator[Started]]] = {
     "steps": slow_steps,
     "momentum_mujoco": lambda runs: other_laws(runs, ("momentum",), FEW, "mujoco"),
     "whole_body_qp_mujoco": lambda runs: other_laws(runs, ("whole_body_qp",), FEW, "mujoco"),
+    "claims": claimed,
     "random": at_random,
 }

@@ -17,6 +17,7 @@ from lib.measured_plan import (
     ROBOTS,
     STARTS,
     cells,
+    claims,
     elsewhere,
     half_round,
     period_s,
@@ -285,6 +286,22 @@ def step_table(runs: Runs) -> None:
     write_table(PAGE, "steps", head, lines, stamp("scripts/measured_limits"))
 
 
+def claim_table(runs: Runs) -> None:
+    """What is recovered where the law of version 0.1 was found wanting."""
+    lines = []
+    for cell in claims():
+        one, tried = found(runs, cell), runs.tried(cell)
+        failed = [size for size, good in tried.items() if not good]
+        cause = str(runs.rows[replace(cell, fraction=min(failed))]["cause"]) if failed else ""
+        lines.append(
+            [cell.robot, cell.place, f"{cell.azimuth_deg:g}°", f"{limit_share(cell):.2f}",
+             text(one), f"{sum(tried.values())} of {len(tried)}", cause]
+        )  # fmt: skip
+    head = ["robot", "at", "push to", "recovery limit", "recovered to", "of all sizes tried",
+            "why not more"]  # fmt: skip
+    write_table(PAGE, "claims", head, lines, stamp("scripts/measured_limits"))
+
+
 def law_table(runs: Runs) -> None:
     """All laws on all robots: mean and least limit over a few directions."""
     lines = []
@@ -318,5 +335,5 @@ def write_all(runs: Runs, only: Iterable[str] = ()) -> None:
 TABLES = {
     "limits": limit_tables, "figures": figures_table, "failures": failure_table,
     "disturbed": disturbed_table, "world": world_table, "elsewhere": elsewhere_table,
-    "steps": step_table, "laws": law_table,
+    "steps": step_table, "laws": law_table, "claims": claim_table,
 }  # fmt: skip

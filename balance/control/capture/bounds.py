@@ -32,7 +32,7 @@ def plan_regions(robot: Robot, numbers: Leaning, contacts: ContactAssumptionsCon
         cop,
         _moments(numbers, robot.com()[:2] / height, cop, excursion),
         _within(numbers.sides, numbers.lean / excursion),
-        _within(numbers.sides, numbers.rate / momentum),
+        _hull(numbers.sides, numbers.rate / momentum),
     )
 
 
@@ -94,6 +94,12 @@ def _vertices(region: Region) -> Array:
             if (normals @ point <= offsets + 1e-9).all():
                 found.append(point)
     return np.array(found)
+
+
+def _hull(sides: Array, radii: Array) -> Region:
+    """The convex hull of points at ``radii`` to the sides."""
+    hull = ConvexHull(sides * np.maximum(radii, LEAST)[:, None])
+    return Region(hull.equations[:, :2].copy(), -hull.equations[:, 2])
 
 
 def _within(sides: Array, radii: Array) -> Region:

@@ -45,7 +45,6 @@ COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
 SERVO = 2.0  # omega: how fast the coordinates return to their shares
 SINK_RATE = 2.0  # of the height, per part of the CoP's region that the capture point leaves
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
-LIGHTEST_YAW = 0.2  # the same of the pelvis about the vertical, which else gives way and races
 
 
 class CaptureContactsConfig(ContactAssumptionsConfig):
@@ -150,7 +149,6 @@ class CaptureController(TaskLaw):
         motion = motions(self.robot, resting, self.numbers.free)[0]
         scale = float(np.linalg.norm(self.numbers.B[:2, :3])) / np.sqrt(2.0)
         inertia = motion.T.dot(resting.M).dot(motion) + LIGHTEST * scale * np.eye(motion.shape[1])
-        inertia[2, 2] += LIGHTEST_YAW * scale
         return np.asarray(np.sqrt(POSTURE_WEIGHT * scale) * np.linalg.cholesky(inertia).T)
 
     def attempt(self, q: Array, v: Array, t: float) -> ControlOutput | None:
