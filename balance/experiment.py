@@ -37,14 +37,16 @@ from balance.recordings.size import check_run_size
 from balance.recordings.stance_rows import StanceRows, stance_rows
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
-from balance.robots import Robot, load_robot
+from balance.robots import Robot
 from balance.robots.sequence import PlannedPhase, plan_phases, union_robot
+from balance.robots.shared import shared_robot
 from balance.robots.stance import robot_of
 from balance.simulation.bookkeeping import BookkeepingPlant
 from balance.simulation.drives import ActuatedPlant
 from balance.simulation.faults import FaultyPlant
 from balance.simulation.ground import ground_motion
 from balance.simulation.mismatch import simulated_robot
+from balance.simulation.pendulum_plant import PendulumPlant
 from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
@@ -97,7 +99,7 @@ class Experiment:
         self.config = config
         self.phases: tuple[PlannedPhase, ...] = ()
         if config.phases:
-            self.phases = plan_phases(config, load_robot(config.robot, robot_folders))
+            self.phases = plan_phases(config, shared_robot(config.robot, robot_folders))
             self.modelled_robot: Robot = union_robot(self.phases)
         else:
             self.modelled_robot = robot_of(config, robot_folders)
@@ -122,6 +124,9 @@ class Experiment:
         if config.faults:
             friction = config.plant.friction
             self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
+        self.pendulum: PendulumPlant | None = None
+        if config.pendulum is not None:
+            self.plant = self.pendulum = PendulumPlant(self.plant, config.pendulum, self.robot)
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self.quantities = own_quantities(config)
@@ -164,6 +169,7 @@ class Experiment:
             conflict=self.conflict,
             timing=log.timing(self._period, wall_s),
             estimation=self.perception.estimation(log.rows),
+            pendulum=None if self.pendulum is None else self.pendulum.history(),
             **arrays,
             **derive(self.robot, self.path, time, q, v, self.ground, self._stances(arrays)),
         )
@@ -215,6 +221,8 @@ class Experiment:
             step = i * substeps + substep
             impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
             plant.step(output.torques, impulses)
+            if self.pendulum is not None:
+                log.push_force[i] += self.pendulum.impulse / period
             measured += plant.contact_wrenches
             if touches := plant.touches:
                 self._touches.add(touches)
