@@ -88,6 +88,7 @@ class ProtocolStudy:
     ) -> None:
         """``keys`` are the protocol's, ``experiment`` dotted keys on top of the base experiment."""
         self.name, self.engine = name, engine
+        self.changes = dict(experiment or {})
         found = PROTOCOLS.find(name, "protocol")
         tree: dict[str, Any] = {"protocol": name}
         for key, value in (keys or {}).items():
