@@ -77,7 +77,7 @@ def _shipped(robot: str, robots: Sequence[Path]) -> dict[str, Any]:
         return with_full_paths(load_yaml_mapping(path), path.parent)
     loaded = load_robot(robot, robots)
     path = shipped_config(LIKE_TORO)
-    tree = {**load_yaml_mapping(path), "robot": with_full_paths(robot)}
+    tree = with_full_paths({**load_yaml_mapping(path), "robot": robot})
     # Damping per inertia and rate of falling: m h^2 sqrt(g / h).
     share = loaded.mass / TORO_MASS_KG * (float(loaded.com()[2]) / TORO_COM_M) ** 1.5
     return {**tree, "plant": {"joint_damping": round(share, 3)}}

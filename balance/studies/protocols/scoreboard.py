@@ -186,8 +186,12 @@ def read_entry(path: Path) -> Entry:
         )
     names = {cell.name for cell in all_cells()}
     cells = tree.get("cells")
-    fits = isinstance(cells, dict) and cells and set(cells) <= names
-    if not fits or any(len(values) != FROZEN["seeds"] for values in cells.values()):
+    if (
+        not isinstance(cells, dict)
+        or not cells
+        or not set(cells) <= names
+        or any(len(values) != FROZEN["seeds"] for values in cells.values())
+    ):
         raise FileError(f"{path} has cells that {FROZEN['name']} does not; remove the file")
     return Entry(path, tree)
 

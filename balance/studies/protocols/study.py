@@ -12,11 +12,14 @@ from typing import Any
 
 from balance.config import PROTOCOLS, parse_config
 from balance.config.dotted_keys import set_key
+from balance.config.registry import Found
 from balance.config.schema import validate
 from balance.config.sections import section_schema
-from balance.config.user_code import shown_name
+from balance.config.user_code import FOREIGN, shown_name, told
+from balance.errors import BalanceError, ConfigError
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
+from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
@@ -102,7 +105,7 @@ class ProtocolStudy:
             base = base_experiment(robot, law, engine, config, robots)
             parsed = parse_config(base, f"protocol '{shown_name(name)}'", experiment)
             self.robot = robot_of(parsed, robots)
-            protocol = found.target(self.config, self.robot)
+            protocol = _made(found, self.config, self.robot)
             full = {**base}
             for key, value in (experiment or {}).items():
                 set_key(full, key, value)
@@ -301,6 +304,28 @@ class ProtocolStudy:
         parts = [title, report_table(lines), outcomes(self.counts), *errors(folder)]
         parts.append(timing(folder))
         write_atomically(folder.path / "summary.md", ("\n\n".join(parts) + "\n").encode())
+
+
+def _made(found: Found, config: ProtocolConfig, robot: Robot) -> Any:
+    """The protocol; a user's own may raise anything."""
+    if found.code is None:
+        return found.target(config, robot)
+    try:
+        made = found.target(config, robot)
+        conditions = list(made.conditions())
+    except BalanceError:
+        raise
+    except FOREIGN as error:
+        name = shown_name(found.name)
+        raise ConfigError(
+            f"protocol '{name}' cannot be made: {told(error, found.target)}"
+        ) from None
+    if not conditions or not all(isinstance(one, Condition) for one in conditions):
+        raise ConfigError(
+            f"protocol '{shown_name(found.name)}': its 'conditions' must be a list of Condition, "
+            "with one at least (docs/extending.md)"
+        )
+    return made
 
 
 def report_table(lines: Sequence[Indicators]) -> str:

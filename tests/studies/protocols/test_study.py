@@ -15,6 +15,7 @@ from balance.studies.protocols.study import ProtocolStudy
 from balance.studies.store import Row, StudyFolder
 from balance.studies.workers import INDICATOR, Result, Task, execute
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FRONTAL = {"sides": ["frontal"]}
 
 
@@ -136,6 +137,36 @@ def test_bad_input_is_told_in_a_sentence(
 ) -> None:
     with pytest.raises(BalanceError, match=words):
         ProtocolStudy(name, robot, [None], keys=keys)
+
+
+def test_a_protocol_from_a_file_runs_and_is_known_by_its_hash(tmp_path: Path) -> None:
+    name = f"{EXAMPLES / 'my_protocols.py'}:Nudges"
+    study = ProtocolStudy(name, "toro", ["momentum"], keys={"duration_s": 0.1})
+    assert name in study.definition["code"]
+    task = study.next_task()
+    assert task is not None
+    columns = execute(task).columns
+    assert columns["outcome"] == "recovered"
+    assert 0.0 < columns[f"{INDICATOR}way_m"] < 0.1
+    with pytest.raises(ConfigError, match="unknown key 'speed'"):
+        ProtocolStudy(name, "toro", ["momentum"], keys={"speed": 0.1})
+
+
+def test_a_protocol_whose_code_fails_is_told_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Broken:\n    def __init__(self, config, robot):\n        1 / 0\n"
+        "    def conditions(self):\n        return []\n"
+        "class Empty(Broken):\n    def __init__(self, config, robot):\n        pass\n"
+        "class NoProtocol:\n    pass\n"
+    )
+    for name, words in (
+        ("Broken", "cannot be made: ZeroDivisionError in mine.py, line 3"),
+        ("Empty", "must be a list of Condition"),
+        ("NoProtocol", "has no method 'conditions'"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            ProtocolStudy(f"{file}:{name}", "toro", ["momentum"])
 
 
 def test_a_law_that_nobody_knows_is_told() -> None:
