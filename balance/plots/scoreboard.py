@@ -39,7 +39,8 @@ def scoreboard_figure(entries: Sequence[Entry], robot: str) -> Figure:
         ]
         axes.set_yticks(range(len(entries)), names, parse_math=False)
         axes.set_ylim(len(entries) - 0.5, -0.5)
-        axes.set_xlim(left=0.0)
+        ends = [max(one.scores[name].high for name in one.scores) for one in entries]
+        axes.set_xlim(0.0, 1.05 * max([1.0, *ends]))
         axes.set_xlabel("largest recovered push over the ankle limit, mean over cells [-]")
         axes.set_title(
             f"{robot}: all cells with 95 % interval, clean (up), disturbed (down)", **CAPTION

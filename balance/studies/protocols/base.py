@@ -55,11 +55,7 @@ def base_experiment(
     tree["duration_s"] = 5.0  # runs go on until they are settled
     tree["plant"] = {**tree.get("plant", {}), "engine": engine}
     if law is not None and tree["controller"].get("law") != law:
-        try:
-            kept = shared_controller(tree["controller"], law)
-        except ConfigError as error:
-            raise ConfigError(str(error).replace("'law' =", "--law is", 1)) from None
-        tree["controller"] = {**kept, "law": law}
+        tree["controller"] = {**shared_controller(tree["controller"], law), "law": law}
     return tree
 
 
