@@ -29,7 +29,7 @@ def answer(task: Task) -> dict[str, Any]:
     size = motion.get(key, 0.0)
     figures = {
         "impulse_Ns": 2.0 * size, "return_J": 0.1 * size, "friction_J": 0.0, "pad_J": 0.0,
-        "peak_force_N": 80.0 * strength, "way_m": 0.05 * strength, "force_amplitude_N": size,
+        "steady_force_N": 80.0 * strength, "way_m": 0.05 * strength, "force_amplitude_N": size,
         "way_amplitude_m": 0.01 * size, "stiffness_N_m": 1.0, "damping_Ns_m": 1.0,
     }  # fmt: skip
     outcome = "recovered" if good else "fell"

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from balance.config import PROTOCOLS
 from balance.errors import BalanceError, ConfigError
+from balance.studies.protocols.dysturbance import largest_mean
 from balance.studies.protocols.interface import few_falls
 from balance.studies.protocols.study import ProtocolStudy
 from balance.studies.store import Row, StudyFolder
@@ -77,6 +79,13 @@ def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
     with StudyFolder(tmp_path / "parts", second.kind, second.definition) as folder:
         assert run_all(second, folder, 15.0) == total - done
     assert second.report() == whole.report()
+
+
+def test_a_pressing_force_is_a_mean_over_a_while() -> None:
+    values = np.concatenate([np.full(300, 5.0), [900.0], np.full(100, 8.0), [0.0] * 20])
+    expected = max(values[i : i + 100].mean() for i in range(len(values) - 99))
+    assert largest_mean(values, 100) == pytest.approx(expected)
+    assert largest_mean(values[:50], 100) == 0.0
 
 
 def test_a_level_fails_at_thirty_percent_of_falls() -> None:
