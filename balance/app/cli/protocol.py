@@ -158,7 +158,9 @@ def _laws(given: list[str] | None) -> list[str]:
     from balance.config import LAWS
     from balance.config.paths import with_full_paths
 
-    return list(LAWS.ours) if given == ["all"] else [with_full_paths(one) for one in given or []]
+    if given == ["all"]:
+        return [*LAWS.ready(installed=False)]
+    return [with_full_paths(one) for one in given or []]
 
 
 def _enter(study: ProtocolStudy, folder: Path) -> None:
