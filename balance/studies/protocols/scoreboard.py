@@ -70,6 +70,11 @@ class Entry:
         return len(self.limits) < len(all_cells())
 
     @property
+    def ranked(self) -> bool:
+        """Whether it is whole, and its world that of all others."""
+        return not (self.partial or self.tree["changes"])
+
+    @property
     def scores(self) -> dict[str, Score]:
         """Of all cells and of each world."""
         return {name: score(cells) for name, cells in groups(self.limits)}
@@ -91,7 +96,8 @@ def entry_tree(study: ProtocolStudy, entrant: Entrant) -> dict[str, Any]:
         "engine": shown_name(study.engine),
         "versions": {name: versions[name] for name in VERSIONS if name in versions},
         "controller": _plain(entrant.experiment["controller"]),
-        "changes": dict(study.changes),
+        "changes": _plain(study.changes(entrant)),
+        "errors": study.counts["error"],
         "partial": protocol.partial,
         "steps": steps_taken(findings),
         "recovery_share": _recovery_share(protocol, limits),
@@ -201,19 +207,19 @@ def read_entries(folder: Path) -> list[Entry]:
     if not folder.is_dir():
         raise FileError(f"there is no folder {folder}; give that of the entries with --board")
     found = [read_entry(path) for path in sorted(folder.glob("*.json"))]
-    return sorted(found, key=lambda one: (one.robot, one.partial, -one.scores["all"].mean))
+    return sorted(found, key=lambda one: (one.robot, not one.ranked, -one.scores["all"].mean))
 
 
 def ranks(entries: Sequence[Entry]) -> list[str]:
     """Rank of each entry: one more than there are whose interval lies above its own.
 
-    Entries that share a rank are tied, which is shown by an equals sign; partial ones have none.
+    Entries that share a rank are tied, which is shown by an equals sign; those that are not ranked have none.
     """
-    whole = [one.scores["all"] for one in entries if not one.partial]
+    whole = [one.scores["all"] for one in entries if one.ranked]
     found = []
     for one in entries:
         mine = one.scores["all"]
-        found.append(0 if one.partial else 1 + sum(other.low > mine.high for other in whole))
+        found.append(0 if not one.ranked else 1 + sum(other.low > mine.high for other in whole))
     return [
         "" if rank == 0 else f"{rank}=" if found.count(rank) > 1 else str(rank) for rank in found
     ]

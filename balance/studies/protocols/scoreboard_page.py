@@ -47,19 +47,25 @@ def page_text(entries: Sequence[Entry]) -> str:
     ]
     for robot in robots_of(entries):
         here = [one for one in entries if one.robot == robot]
-        whole, partial = [x for x in here if not x.partial], [x for x in here if x.partial]
+        ranked, others = [x for x in here if x.ranked], [x for x in here if not x.ranked]
         parts += [f"## {robot}", f"![Scores on {robot}](figures/scoreboard_{robot}.png)"]
-        if whole:
-            rows = [[rank, *_cells(one)] for rank, one in zip(ranks(whole), whole, strict=True)]
+        if ranked:
+            rows = [[rank, *_cells(one)] for rank, one in zip(ranks(ranked), ranked, strict=True)]
             parts.append(markdown(HEAD, rows))
-        if partial:
+        if others:
             parts.append(
-                "Partial entries, of some of the cells only: not ranked, and to be compared only "
-                "where the cells are the same."
+                "Not ranked: partial entries, of some of the cells only, to be compared only where "
+                "the cells are the same, and those whose experiment was changed."
             )
-            rows = [[str(len(one.limits)), *_cells(one)] for one in partial]
-            parts.append(markdown(("cells", *HEAD[1:]), rows))
+            rows = [[_why(one), *_cells(one)] for one in others]
+            parts.append(markdown(("not ranked", *HEAD[1:]), rows))
     return "\n\n".join(parts) + "\n"
+
+
+def _why(one: Entry) -> str:
+    """Why an entry is not ranked."""
+    reasons = [f"{len(one.limits)} cells"] if one.partial else []
+    return ", ".join([*reasons, *(f"{key} changed" for key in one.tree["changes"])])
 
 
 def _cells(one: Entry) -> list[str]:

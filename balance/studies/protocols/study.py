@@ -91,7 +91,7 @@ class ProtocolStudy:
     ) -> None:
         """``keys`` are the protocol's, ``experiment`` dotted keys on top of the base experiment."""
         self.name, self.engine = name, engine
-        self.changes = dict(experiment or {})
+        self._asked = robot, robots
         found = PROTOCOLS.find(name, "protocol")
         tree: dict[str, Any] = {"protocol": name}
         for key, value in (keys or {}).items():
@@ -284,6 +284,13 @@ class ProtocolStudy:
             for line in entrant.protocol.report(self.findings(entrant)):
                 lines.append({"law": entrant.label, **{k: _rounded(v) for k, v in line.items()}})
         return lines
+
+    def changes(self, entrant: Entrant) -> dict[str, Any]:
+        """Sections of an experiment, but for the law's, that are not those of the shipped one."""
+        robot, robots = self._asked
+        shipped = base_experiment(robot, entrant.law, self.engine, None, robots)
+        own, keys = entrant.experiment, {*shipped, *entrant.experiment} - {"controller"}
+        return {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
 
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Nothing: there is no figure before the end."""

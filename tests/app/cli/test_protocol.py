@@ -57,7 +57,7 @@ def test_the_report_writes_page_and_figures(tmp_path: Path) -> None:
     tree = {
         "format": FORMAT, "protocol": "balance_v1", "protocol_hash": HASH, "law": "momentum",
         "law_hash": "", "robot": "toro", "engine": "mujoco", "versions": {"balance": "0.2.0"},
-        "partial": False, "steps": 0, "recovery_share": None, "cells": cells,
+        "partial": False, "changes": {}, "steps": 0, "recovery_share": None, "cells": cells,
     }  # fmt: skip
     board, page = tmp_path / "board", tmp_path / "docs" / "scoreboard.md"
     write_entry({**tree, "checksum": checksum(tree)}, board)

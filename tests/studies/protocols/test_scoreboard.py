@@ -95,6 +95,8 @@ def test_the_limits_of_cells_are_found_with_few_runs_and_written(tmp_path: Path)
     assert entry.partial
     assert entry.scores["clean"].mean == pytest.approx((0.75 + 1.3) / 2)
     assert len(tree["law_hash"]) == 64
+    assert tree["changes"] == {}
+    assert tree["errors"] == 0
     assert 0.2 < tree["recovery_share"] < 1.5
 
 
@@ -116,6 +118,21 @@ def test_overlapping_intervals_tie_and_partial_entries_have_no_rank(tmp_path: Pa
     entries = read_entries(tmp_path)
     assert [one.law for one in entries] == ["a", "b", "c", "d"]
     assert ranks(entries) == ["1=", "1=", "3", ""]
+
+
+def test_an_entry_whose_experiment_was_changed_has_no_rank(tmp_path: Path) -> None:
+    study = ProtocolStudy(
+        "balance_v1", "toro", ["momentum"],
+        experiment={"plant.joint_damping": 5.0, "controller.gains.K_P": [9e3, 9e3, 9e3]},
+    )  # fmt: skip
+    found = study.changes(study.entrants[0])
+    assert list(found) == ["plant"]
+    tree = {**entry("a", 1.0, 0.01), "changes": found}
+    tree["checksum"] = checksum(tree)
+    write_entry(tree, tmp_path)
+    entries = read_entries(tmp_path)
+    assert ranks(entries) == [""]
+    assert "| plant changed | a |" in page_text(entries)
 
 
 def test_an_edited_entry_is_refused(tmp_path: Path) -> None:
@@ -162,7 +179,7 @@ def test_the_page_is_the_same_when_it_is_made_again(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
     text = page_text(entries)
     assert "## g1" in text
-    assert "Partial entries" in text
+    assert "| 8 cells | ott2011" in text
     assert "| 1= | " in text
     for robot in ("toro", "g1"):
         name = f"scoreboard_{robot}.png"
