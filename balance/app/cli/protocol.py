@@ -107,7 +107,8 @@ def protocol(
     from balance.config import load_config, parse_overrides
     from balance.config.paths import with_full_paths
     from balance.config.user_code import shown_name
-    from balance.studies.protocols.study import ProtocolStudy, shown
+    from balance.studies.protocols.report import shown
+    from balance.studies.protocols.study import ProtocolStudy
     from balance.studies.session import run_study
 
     keys: dict[str, Any] = {}

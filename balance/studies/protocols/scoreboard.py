@@ -213,7 +213,7 @@ def read_entries(folder: Path) -> list[Entry]:
 def ranks(entries: Sequence[Entry]) -> list[str]:
     """Rank of each entry: one more than there are whose interval lies above its own.
 
-    Entries that share a rank are tied, which is shown by an equals sign; those that are not ranked have none.
+    Entries that share a rank are tied, which an equals sign shows; some are not ranked.
     """
     whole = [one.scores["all"] for one in entries if one.ranked]
     found = []

@@ -14,7 +14,8 @@ from balance.recordings.atomic_writes import write_atomically
 from balance.studies.cluster import workers
 from balance.studies.progress import StudyProgress
 from balance.studies.protocols.interface import Indicators
-from balance.studies.protocols.study import ProtocolStudy, shown
+from balance.studies.protocols.report import shown
+from balance.studies.protocols.study import ProtocolStudy
 from balance.studies.runner import Runner
 from balance.studies.store import StudyFolder
 from balance.studies.summary import markdown

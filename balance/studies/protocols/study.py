@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,13 +30,13 @@ from balance.studies.protocols.interface import (
     ProtocolConfig,
 )
 from balance.studies.protocols.ladder import bracket, next_level
+from balance.studies.protocols.report import report_table, rounded
 from balance.studies.store import Row, StudyFolder
-from balance.studies.summary import errors, markdown, outcomes, timing
+from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
 TIMEOUT_S = 900.0
-DIGITS = 5  # of a figure in a report
 
 
 @dataclass
@@ -282,7 +281,7 @@ class ProtocolStudy:
         lines = []
         for entrant in self.entrants:
             for line in entrant.protocol.report(self.findings(entrant)):
-                lines.append({"law": entrant.label, **{k: _rounded(v) for k, v in line.items()}})
+                lines.append({"law": entrant.label, **{k: rounded(v) for k, v in line.items()}})
         return lines
 
     def changes(self, entrant: Entrant) -> dict[str, Any]:
@@ -333,20 +332,3 @@ def _made(found: Found, config: ProtocolConfig, robot: Robot) -> Any:
             "with one at least (docs/extending.md)"
         )
     return made
-
-
-def report_table(lines: Sequence[Indicators]) -> str:
-    """The indicators as a Markdown table."""
-    head = list(dict.fromkeys(key for line in lines for key in line))
-    return markdown(head, [[shown(line.get(key)) for key in head] for line in lines])
-
-
-def shown(value: Any) -> str:
-    """A figure of a report in a table."""
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _rounded(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
