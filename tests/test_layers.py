@@ -39,7 +39,7 @@ HOMES = {
     "daqp": ("control.qp",),
     "proxsuite": ("control.qp",),
     "piqp": ("control.qp",),
-    "numba": ("control.parts.compiled",),
+    "numba": ("dynamics.compiled",),
     "mujoco": ("simulation.plants",),
     "imageio_ffmpeg": ("simulation.plants",),
     "viser": ("app.live",),

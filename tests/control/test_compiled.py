@@ -19,7 +19,7 @@ ANSWERS = """
 import json, sys
 import numpy as np
 from law_samples import law, moved, on_contacts
-from balance.control.parts.compiled import COMPILED
+from balance.dynamics.compiled import COMPILED
 from balance.robots import load_robot
 robot, found = load_robot("toro"), {}
 for case in json.loads(sys.argv[1]):
