@@ -114,9 +114,6 @@ def jacobian_rows(J: Array) -> Array:
 
 def is_within(values: Array, bound: float) -> bool:
     """Whether all entries are numbers of a size below ``bound``; cheap, for control steps."""
-    # The sum of squares settles it for what moves as robots do; it says no of what is no number.
-    if values.dot(values) < bound * bound:
-        return True
     # An entry that is not a number counts as the largest and as the smallest.
     return bool(values[values.argmax()] < bound and values[values.argmin()] > -bound)
 
