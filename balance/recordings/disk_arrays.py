@@ -57,7 +57,8 @@ def chunks(rows: int, size: int | None = None) -> Iterator[slice]:
 
 def in_chunks(rows: int, of: Callable[[slice], Any]) -> Any:
     """What ``of`` makes of some rows, for all of them, with a part of what it reads in memory."""
-    return np.concatenate([of(slice(0)), *(of(part) for part in chunks(rows))])
+    # Copies: of a view the rows would be read again when all are put together.
+    return np.concatenate([of(slice(0)), *(np.array(of(part)) for part in chunks(rows))])
 
 
 def detached(array: Any) -> Any:

@@ -42,7 +42,8 @@ def _largest(recording: Recording) -> _Largest:
         np.maximum(of_all, np.abs(v[rows, 6:]).max(axis=0, initial=0.0) / rated, out=of_all)
     driven, by_hit = of_all.copy(), np.zeros_like(of_all)
     for joint in np.flatnonzero(of_all > 1.0).tolist():
-        ratio = np.abs(in_chunks(len(v), lambda rows, j=6 + joint: v[rows, j])) / rated[joint]
+        own = v[:, 6 + joint]
+        ratio = np.abs(in_chunks(len(v), own.__getitem__)) / rated[joint]
         hit = _by_the_hit(ratio > 1.0, _pushed(recording))
         driven[joint], by_hit[joint] = ratio[~hit].max(initial=0.0), ratio[hit].max(initial=0.0)
     return _Largest(of_all, driven, by_hit)
