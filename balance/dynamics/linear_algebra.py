@@ -81,6 +81,11 @@ def divide_left(U: Array, x: Array) -> Array:
     return np.asarray(dtrsv(U, x))
 
 
+def contiguous(array: Array) -> Array:
+    """``array`` as products of compiled functions need it; NumPy's take what lies apart as well."""
+    return array
+
+
 def gram(Y: Array) -> Array:
     """Y Y^T for a ``Y`` in C order."""
     return Y.dot(Y.T)
@@ -197,6 +202,10 @@ if COMPILED:
         letter, size = letters.ctypes.data, sizes.ctypes.data
         _dtrsv(letter, letter + 1, letter + 1, size, U.ctypes.data, size, y.ctypes.data, size + 4)
         return y
+
+    @compiled
+    def contiguous(array: Array) -> Array:
+        return np.ascontiguousarray(array)
 
     @compiled
     def gram(Y: Array) -> Array:

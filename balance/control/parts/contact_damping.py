@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from balance.control.parts.support import Support, SupportView
 from balance.dynamics.checks import symmetrise
 from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.robots.contact_rows import held_part
 from balance.robots.contacts import ContactSurface
 
@@ -128,7 +129,7 @@ def damped(
         if force < firm:
             first, last = ends[i]
             size = last - first
-            damper = np.ascontiguousarray(dampers[i, :size, :size])
+            damper = contiguous(dampers[i, :size, :size])
             driven[first:last] += (1.0 - force / firm) * damper.dot(J_c[first:last].dot(v))
     return driven
 

@@ -22,6 +22,7 @@ from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.support import Support, SupportView
 from balance.control.qp import QPStatus
 from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -124,4 +125,4 @@ def add_contact_torques(
 ) -> None:
     """Add A_q^T a - J_q^T w, of which the joints' columns count, to ``torques`` (nj,)."""
     torques += A.T[6:].dot(acceleration)
-    torques -= wrenches.dot(np.ascontiguousarray(J_c[:, 6:]))
+    torques -= wrenches.dot(contiguous(J_c[:, 6:]))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import divide_left, divide_rows, gram
+from balance.dynamics.linear_algebra import contiguous, divide_left, divide_rows, gram
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.bodies import Bodies
@@ -153,7 +153,7 @@ def seen_by_contacts(U: Array, rows: Array, v: Array) -> tuple[Array, Array, Arr
     half = divide_rows(rows, U)
     products = gram(half)
     free = rows[:-1].dot(v) + products[:-1, -1]
-    return half, np.ascontiguousarray(products[:-1, :-1]), free
+    return half, contiguous(products[:-1, :-1]), free
 
 
 @compiled

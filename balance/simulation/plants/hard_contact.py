@@ -254,9 +254,10 @@ def flat_impulses(
     if len(entries) < len(free):
         change, W = change[entries], W[entries][:, entries]
     factor, impulses, regular = solve_symmetric(W, change)
-    pivots = np.abs(np.diag(factor))
+    pivots = np.abs(factor.T.ravel()[:: len(factor) + 1])
     firm = regular and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2
-    return W, change, impulses, firm, sticking.dot(impulses).min()
+    margins = sticking.dot(impulses)
+    return W, change, impulses, firm, margins[margins.argmin()]
 
 
 def held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
