@@ -37,8 +37,9 @@ from balance.recordings.size import check_run_size
 from balance.recordings.stance_rows import StanceRows, stance_rows
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
-from balance.robots import Robot, load_robot
+from balance.robots import Robot
 from balance.robots.sequence import PlannedPhase, plan_phases, union_robot
+from balance.robots.shared import shared_robot
 from balance.robots.stance import robot_of
 from balance.simulation.bookkeeping import BookkeepingPlant
 from balance.simulation.drives import ActuatedPlant
@@ -97,7 +98,7 @@ class Experiment:
         self.config = config
         self.phases: tuple[PlannedPhase, ...] = ()
         if config.phases:
-            self.phases = plan_phases(config, load_robot(config.robot, robot_folders))
+            self.phases = plan_phases(config, shared_robot(config.robot, robot_folders))
             self.modelled_robot: Robot = union_robot(self.phases)
         else:
             self.modelled_robot = robot_of(config, robot_folders)

@@ -159,21 +159,25 @@ def robot_files(folders: Sequence[Path] = ()) -> dict[str, Path]:
     return found
 
 
+def robot_path(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Path:
+    """The YAML file of a robot, given by its name or itself."""
+    text = str(name_or_yaml)
+    if text.endswith((".yaml", ".yml")):
+        return Path(text)
+    files = robot_files(folders)
+    if text not in files:
+        raise RobotError(
+            f"unknown robot '{text}'{known_names(text, files)}; or give the path of a YAML file"
+        )
+    return files[text]
+
+
 def load_robot(name_or_yaml: str | Path, folders: Sequence[Path] = ()) -> Robot:
     """The robot of a name (``balance robots`` lists them) or of a YAML file's path.
 
     ``folders`` are searched for a name before the robots that ship with the package.
     """
-    text = str(name_or_yaml)
-    if text.endswith((".yaml", ".yml")):
-        path = Path(text)
-    else:
-        files = robot_files(folders)
-        if text not in files:
-            raise RobotError(
-                f"unknown robot '{text}'{known_names(text, files)}; or give the path of a YAML file"
-            )
-        path = files[text]
+    path = robot_path(name_or_yaml, folders)
     spec = validate(RobotFile, load_yaml_mapping(path), str(path))
     try:
         return _build(spec, path)

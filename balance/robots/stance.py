@@ -14,20 +14,28 @@ from balance.config import ExperimentConfig
 from balance.config.stance import PlaneConfig, StanceConfig
 from balance.dynamics.standing import standing_posture
 from balance.errors import ConfigError, known_names
-from balance.robots import Robot, load_robot
+from balance.robots import Robot
 from balance.robots.clearance import touching_from_the_start
 from balance.robots.contacts import ContactSurface
 from balance.robots.sequence import plan_phases, union_robot
+from balance.robots.shared import shared_robot
 
 Array = NDArray[np.float64]
 
 
 def robot_of(config: ExperimentConfig, folders: Sequence[Path] = ()) -> Robot:
-    """The robot of an experiment, standing as its ``stance`` says, or its first phase."""
-    robot = load_robot(config.robot, folders)
+    """The robot of an experiment, standing as its ``stance`` says, or its first phase.
+
+    Experiments of one process share it (:mod:`balance.robots.shared`).
+    """
+    stance = config.stance
     if config.phases:
-        return union_robot(plan_phases(config, robot))
-    return robot if config.stance is None else take_stance(robot, config.stance)
+        return union_robot(plan_phases(config, shared_robot(config.robot, folders)))
+    if stance is None:
+        return shared_robot(config.robot, folders)
+    return shared_robot(
+        config.robot, folders, stance.model_dump_json(), lambda robot: take_stance(robot, stance)
+    )
 
 
 def take_stance(robot: Robot, stance: StanceConfig) -> Robot:

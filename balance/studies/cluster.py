@@ -26,6 +26,9 @@ SETTINGS = {
     # Dask keeps logs and a profile of its own work, which grow for an hour like a leak.
     "distributed.admin.low-level-log-length": 1000,
     "distributed.worker.profile.enabled": False,
+    # Dask would have malloc hand every freed block back to the system at once: a run, which makes
+    # and drops arrays all the time, then takes up to five times as long.
+    "distributed.nanny.pre-spawn-environ": dict.fromkeys(BLAS_VARIABLES, "1"),
 }
 
 
@@ -73,7 +76,6 @@ def _local(count: int) -> Iterator[Client]:
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
-                env=dict.fromkeys(BLAS_VARIABLES, "1"),
                 preload="balance.studies.workers",
             )
     except (OSError, RuntimeError) as error:

@@ -29,6 +29,9 @@ from fuzz.states import KINDS, complaint, depth_outside, on_one_spot, random_sta
 LOG = ROOT / "results" / "soak" / "states.jsonl"
 ROBOTS = ("toro", "talos", "icub", "g1")
 BLOCK = 5000
+FORMS = {"whole_body_qp, quaternion form": {"law": "whole_body_qp", "form": "quaternion"}}
+SUBJECTS = (*LAWS.names(), *FORMS)
+"""Laws, and other forms of them."""
 ON_ONE_SPOT_EVERY = 7  # has no common divisor with the number of kinds
 RUNGS = (
     ControlStatus.OTHER_SOLVER, ControlStatus.RELAXED, ControlStatus.MINIMUM_WRENCH,
@@ -42,7 +45,8 @@ Job = tuple[str, str, int, int]
 def _subject(name: str, law: str, spot: bool) -> tuple[Robot, Controller]:
     robot = balance.load_robot(name)
     robot = on_one_spot(robot) if spot else robot
-    config = balance.load_config("toro_side", {"controller.law": law})
+    keys = {f"controller.{key}": value for key, value in FORMS.get(law, {"law": law}).items()}
+    config = balance.load_config("toro_side", keys)
     return robot, make_controller(config, robot)
 
 
@@ -112,7 +116,7 @@ def write_states(seed: int) -> bool:
     rows = [
         [robot, law, *(totals[robot, law][name] for name in columns), f"{deepest[robot, law]:.0e}",
          totals[robot, law]["complaints"]]
-        for robot in ROBOTS for law in LAWS.names() if totals[robot, law]
+        for robot in ROBOTS for law in SUBJECTS if totals[robot, law]
     ]  # fmt: skip
     head = [
         "robot", "law", "states", "other solver", "relaxed", "minimum wrench", "braked",

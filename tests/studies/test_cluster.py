@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from balance.config.studies import SweepConfig, load_study
+from balance.studies.cluster import BLAS_VARIABLES, workers
 from balance.studies.store import LOG
 from balance.studies.sweep import Sweep
 from balance.studies.workers import TIMING, execute
@@ -196,3 +197,11 @@ def test_killed_command_lost_scheduler_and_interruption_lose_nothing(
     assert rows_in(out).count(b"\n") == CELLS
     assert without_timing(table(out)) == undisturbed
     assert f"{CELLS} runs" in (out / "summary.md").read_text()
+
+
+def test_local_workers_have_one_thread_each_and_keep_their_memory() -> None:
+    """A worker whose malloc hands every block back at once takes several times as long."""
+    with workers(None, 1) as client:
+        (found,) = client.run(lambda: dict(os.environ)).values()
+    assert {found[name] for name in BLAS_VARIABLES} == {"1"}
+    assert not [name for name in found if name.startswith("MALLOC_") and name not in os.environ]

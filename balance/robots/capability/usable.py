@@ -9,12 +9,15 @@ that the joint's range has.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
+from balance.robots.capability.kept import kept
 
 Array = NDArray[np.float64]
 
@@ -26,6 +29,11 @@ WIDEST_RAD = np.pi  # joints without stops
 
 def usable_ranges(robot: Robot) -> tuple[Array, Array]:
     """Lowest and highest angle (nj,) of every joint; the nominal posture is between them."""
+    tree = kept(robot, "usable ranges", lambda: _find(robot), shapes=False)
+    return np.array(tree["lower"]), np.array(tree["upper"])
+
+
+def _find(robot: Robot) -> dict[str, Any]:
     nominal = robot.q_nominal[7:]
     lower = robot.model.lowerPositionLimit[7:] + STOP_RAD
     upper = robot.model.upperPositionLimit[7:] - STOP_RAD
@@ -39,7 +47,7 @@ def usable_ranges(robot: Robot) -> tuple[Array, Array]:
         for joint in contact_joints(robot, [contact]):
             low, high = _bent(robot, k, int(joint), float(lower[joint]), float(upper[joint]))
             lower[joint], upper[joint] = max(lower[joint], low), min(upper[joint], high)
-    return lower, upper
+    return {"lower": lower.tolist(), "upper": upper.tolist()}
 
 
 def _bent(robot: Robot, k: int, joint: int, lower: float, upper: float) -> tuple[float, float]:
