@@ -26,7 +26,7 @@ LAWS = (
 MOTIONS = ("toro_lift_foot", "toro_palm", "toro_box", "talos_lift_foot", "toro_three_steps")
 MOST = 2.0  # of the ankle limit, in one push
 FASTEST = 3.0  # m/s that a push may give the point that it hits, were it free
-SETTLE_S = 1.0  # after the last push
+SETTLE_S = {True: 0.4, False: 3.0}  # after the last push, in short runs and others
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Drawn:
     def scaled(self, push: float) -> Drawn:
         """The same with all pushes ``push`` times as large."""
         pushes = [
-            {key: push * value if key in ("impulse_Ns", "force_N") else value for key, value in one.items()}
+            {**one, **{key: push * one[key] for key in ("impulse_Ns", "force_N") if key in one}}
             for one in self.tree["pushes"]
-        ]  # fmt: skip
+        ]
         return self.with_(pushes=pushes)
 
     def to_yaml(self) -> str:
@@ -63,7 +63,7 @@ def draw(seed: int, index: int, short: bool = False) -> Drawn:
     """The experiment of a number; a ``short`` one takes a fraction of the time to run."""
     rng = np.random.default_rng([seed, index])
     if rng.random() < (0.02 if short else 0.05):
-        return _motion(rng)
+        return _motion(rng, short)
     name = _one_of(rng, ROBOTS)
     size, mass = _near(rng, 0.1), _near(rng, 0.2)
     robot = varied(name, size, mass)
@@ -78,9 +78,9 @@ def draw(seed: int, index: int, short: bool = False) -> Drawn:
     if "sensors" in tree and rng.random() < 0.5:
         tree["state"] = "estimated"
     _maybe(rng, 0.25, tree, "ground", _ground, robot)
-    pushes, end = _pushes(rng, robot)
+    pushes, end = _pushes(rng, robot, 0.15 if short else 0.5)
     tree["pushes"] = pushes
-    tree["duration_s"] = round(end + (SETTLE_S if short else 3.0 * SETTLE_S), 3)
+    tree["duration_s"] = round(end + SETTLE_S[short], 3)
     _maybe(rng, 0.25, tree, "faults", _faults, robot)
     tree["after_fall"] = _one_of(rng, ("hold", "hold", "law", "limp"))
     tree["stop_after_fall_s"] = 0.1 if short else 0.5
@@ -111,7 +111,7 @@ def _between(rng: Generator, low: float, high: float) -> float:
 
 
 def _rates(rng: Generator, short: bool) -> Tree:
-    step = _one_of(rng, (0.002, 0.004) if short else (0.0005, 0.001, 0.002, 0.004))
+    step = _one_of(rng, (0.002, 0.004, 0.004) if short else (0.0005, 0.001, 0.002, 0.004))
     periods = [n for n in (1, 2, 3, 4) if 0.001 <= n * step <= 0.008]
     return {"control_period_s": round(step * _one_of(rng, periods), 6), "plant": {"step_s": step}}
 
@@ -157,7 +157,10 @@ def _law(rng: Generator, robot: Robot) -> Tree:
     elif kind == 1 and (gains := _shipped_gains(robot.name)):
         law["gains"] = gains
     if rng.random() < 0.5:
-        law["contacts"] = {"friction": _number(rng, 0.3, 0.9), "cop_margin_m": _number(rng, 0, 0.01)}
+        law["contacts"] = {
+            "friction": _number(rng, 0.3, 0.9),
+            "cop_margin_m": _number(rng, 0, 0.01),
+        }
     if rng.random() < 0.2 and law["law"] != "joint_pd":
         law["contact_damping"] = _number(rng, 0.0, 200.0)
     if rng.random() < 0.15:
@@ -244,15 +247,14 @@ def _ground(rng: Generator, robot: Robot) -> Tree:
     return found
 
 
-def _pushes(rng: Generator, robot: Robot) -> tuple[list[Tree], float]:
-    """One to four pushes, one after the other, and when the last one is over."""
+def _pushes(rng: Generator, robot: Robot, pause: float) -> tuple[list[Tree], float]:
+    """One to four pushes with ``pause`` s at most between them, and when the last one is over."""
     heavy = _heavy_bodies(robot)
     pushes: list[Tree] = []
     end = 0.0
     for _ in range(int(_one_of(rng, (1, 1, 1, 2, 2, 3, 4)))):
         angle = rng.uniform(0.0, 2.0 * math.pi)
-        level = np.array([math.cos(angle), math.sin(angle), 0.0])
-        direction = np.round(level + [0.0, 0.0, rng.normal(0.0, 0.15)], 4)
+        direction = np.round([math.cos(angle), math.sin(angle), rng.normal(0.0, 0.15)], 4)
         body = robot.push_body if rng.random() < 0.6 else str(_one_of(rng, heavy))
         point = [_number(rng, -0.05, 0.05, 3) for _ in range(3)]
         unit = direction / np.linalg.norm(direction)
@@ -261,7 +263,7 @@ def _pushes(rng: Generator, robot: Robot) -> tuple[list[Tree], float]:
         size = float(f"{max(min(size, FASTEST * felt), 1e-3):.4g}")
         duration = _between(rng, 0.01, 0.3)
         kind = _one_of(rng, ("half_sine", "half_sine", "force", "impulse"))
-        start = round(end + rng.uniform(0.05, 0.4), 3)
+        start = round(end + rng.uniform(0.02, pause), 3)
         push: Tree = {"type": kind, "body": body, "point_m": point, "time_s": start,
                       "direction": direction.tolist(), "duration_s": duration}  # fmt: skip
         if kind == "force":
@@ -279,7 +281,9 @@ def _pushes(rng: Generator, robot: Robot) -> tuple[list[Tree], float]:
 
 def _heavy_bodies(robot: Robot) -> list[str]:
     """Bodies whose joint carries a hundredth of the robot's mass or more."""
-    joints = {i for i in range(1, robot.model.njoints) if robot.model.inertias[i].mass > 0.01 * robot.mass}
+    joints = {
+        i for i in range(1, robot.model.njoints) if robot.model.inertias[i].mass > 0.01 * robot.mass
+    }
     return [f.name for f in robot.model.frames if f.type.name == "BODY" and f.parentJoint in joints]
 
 
@@ -297,7 +301,7 @@ def _faults(rng: Generator, robot: Robot) -> list[Tree]:
     return [{**_one_of(rng, found), "time_s": when}]
 
 
-def _motion(rng: Generator) -> Drawn:
+def _motion(rng: Generator, short: bool) -> Drawn:
     """A motion that ships with the package, its rate and friction varied, pushed at the base."""
     name = _one_of(rng, MOTIONS)
     config = load_config(name)
@@ -308,10 +312,10 @@ def _motion(rng: Generator) -> Drawn:
     direction = np.round([math.cos(angle), math.sin(angle), 0.0], 4)
     push = {
         "type": "half_sine", "direction": direction.tolist(), "duration_s": 0.1,
-        "time_s": _number(rng, 0.1, 2.0),
+        "time_s": _number(rng, 0.1, 0.6 if short else 6.0),
         "impulse_Ns": float(f"{0.5 * rng.random() * ankle_limit(robot, direction):.4g}"),
     }  # fmt: skip
     tree["plant"] = {**tree.get("plant", {}), "step_s": 0.002, "friction": _between(rng, 0.4, 1.2)}
     tree |= {"control_period_s": 0.002, "pushes": [push], "stop_after_fall_s": 0.1}
-    tree["duration_s"] = 3.0
+    tree["duration_s"] = push["time_s"] + (0.5 if short else 8.0)
     return Drawn(tree)

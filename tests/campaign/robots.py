@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -86,11 +86,20 @@ def _shape(shape: Shape, size: float) -> Shape:
 def loaded_as(size: float, mass: float) -> Iterator[None]:
     """Within it every experiment gets its robot in this size and mass."""
 
-    def load(name: str, folders: Sequence[Path] = ()) -> Robot:
-        return varied(str(name), size, mass)
+    def load(
+        name: str,
+        folders: Sequence[Path] = (),
+        key: str = "",
+        make: Callable[[Robot], Robot] | None = None,
+    ) -> Robot:
+        robot = varied(str(name), size, mass)
+        return robot if make is None else make(robot)
 
+    if (size, mass) == (1.0, 1.0):
+        yield
+        return
     with (
-        mock.patch("balance.experiment.load_robot", load),
-        mock.patch("balance.robots.stance.load_robot", load),
+        mock.patch("balance.experiment.shared_robot", load),
+        mock.patch("balance.robots.stance.shared_robot", load),
     ):
         yield

@@ -23,6 +23,7 @@ from balance.simulation.plants.wrapper import PlantWrapper
 Array = NDArray[np.float64]
 
 LOADED_N = 1.0  # below which a centre of pressure is not told
+FORGET = 0.8  # of its speed that a joint is still given credit for a step later
 STOP_RAD = 1e-3  # so near to the end of its range a joint may feel its stop
 
 
@@ -41,12 +42,13 @@ class Seen:
     least_work: float = 0.0
     created: float = 0.0  # most that contacts gave back after they took it, J
     exchanged: float = 0.0  # sum of the sizes of all that contacts gave and took, J
+    load: float = 0.0  # largest normal force of all contacts, N
     pull: float = 0.0  # most that a contact pulled, N
     friction: float = -np.inf  # most by which a tangential force was above mu f_n, over f_n
     cop: float = -np.inf  # furthest that a CoP was out of its surface, m
     torque: float = -np.inf  # most by which a joint's torque was above its limit, N m
     torque_joint: int = 0
-    beyond: float = 0.0  # furthest that a joint was beyond its range, rad
+    beyond: float = 0.0  # furthest that a joint was beyond its range, less a step's way, rad
     beyond_joint: int = 0
     finite: bool = True
 
@@ -67,7 +69,8 @@ class Witness(PlantWrapper):
         self._hulls = [_edges(sole.corners[:, :2]) for sole in robot.soles]
         self._most = robot.effort_limits if config.plant.torque_limits else np.inf
         self._curve = _curve(config, robot)
-        self.seen, self._kept = Seen(), Seen()
+        self._fast = np.zeros(robot.model.nv - 6)
+        self.seen, self._kept = Seen(), (Seen(), self._fast, 0)
         self.wrenches: list[Array] = []
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -77,14 +80,14 @@ class Witness(PlantWrapper):
 
     def remember(self) -> bool:
         """Keep the state, what was seen included."""
-        self._kept = replace(self.seen)
-        self._length = len(self.wrenches)
+        self._kept = replace(self.seen), self._fast, len(self.wrenches)
         return super().remember()
 
     def go_back(self) -> None:
         """Be again where ``remember`` was called."""
-        self.seen = replace(self._kept)
-        del self.wrenches[self._length :]
+        seen, self._fast, length = self._kept
+        self.seen = replace(seen)
+        del self.wrenches[length:]
         super().go_back()
 
     def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
@@ -118,13 +121,14 @@ class Witness(PlantWrapper):
             """Note a force (N s) and moment at a place of a body, whose support is ``carried``."""
             nonlocal acted, work
             given[:3] += force
-            given[3:] += np.cross(place - com, force) + moment
+            given[3:] += _cross(place - com, force) + moment
             acted += float(np.linalg.norm(force))
             J = pin.getJointJacobian(model, data, joint, pin.WORLD)
-            wrench = np.concatenate([force, np.cross(place, force) + moment])
+            wrench = np.concatenate([force, _cross(place, force) + moment])
             generalised[:] += J.T @ wrench
             work += float(wrench @ (J @ mean - carried))
 
+        seen.load = max(seen.load, float(plant.contact_wrenches[:, 2].sum()))
         still, before_it = np.zeros(6), 0.0
         moving = still if self._ground is None else self._ground.twist(time, dt)
         for number, (sole, wrench) in enumerate(
@@ -193,9 +197,11 @@ class Witness(PlantWrapper):
         seen, model = self.seen, self._model
         lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
         over = np.maximum(lower - q_end[7:], q_end[7:] - upper)
-        joint = int(np.argmax(over))
-        if over[joint] > seen.beyond:
-            seen.beyond, seen.beyond_joint = float(over[joint]), joint
+        self._fast = np.maximum(np.abs(speed), FORGET * self._fast)
+        sunk = over - self.dt * self._fast
+        joint = int(np.argmax(sunk))
+        if sunk[joint] > seen.beyond:
+            seen.beyond, seen.beyond_joint = float(sunk[joint]), joint
         # End stops give what they must, and do not say how much.
         free = np.maximum(over, np.maximum(lower - q[7:], q[7:] - upper)) < -STOP_RAD
         most = np.minimum(limits[1], self._most)
@@ -215,6 +221,12 @@ def _curve(config: ExperimentConfig, robot: Robot) -> Callable[[Array], Array] |
         return None
     full, none = shape.full_until * robot.rated_speeds, shape.none_from * robot.rated_speeds
     return lambda speed: robot.effort_limits * np.clip((none - speed) / (none - full), 0.0, 1.0)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """As NumPy's, which takes its time over three numbers."""
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
 def _edges(corners: Array) -> Array:
