@@ -11,7 +11,8 @@ import errno
 import mmap
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,23 @@ def raise_priority(niceness: int) -> None:
     """Be served before others, where the system grants it."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, 0, niceness)
+
+
+@contextmanager
+def real_time() -> Iterator[None]:
+    """Give way to nobody meanwhile, where the system grants it; for short work between waits.
+
+    Linux keeps a twentieth of the time for others all the same, by default.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except (OSError, AttributeError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def load_average() -> float | None:

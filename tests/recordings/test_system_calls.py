@@ -94,6 +94,39 @@ def test_priority_and_load_are_optional(monkeypatch: pytest.MonkeyPatch) -> None
     assert system_calls.load_average() is None
 
 
+def test_real_time_lasts_as_long_as_its_work_and_ends_with_an_error_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda pid, policy, param: calls.append(policy))
+
+    @system_calls.real_time()
+    def work() -> None:
+        assert calls == [os.SCHED_RR | os.SCHED_RESET_ON_FORK]
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
+    assert calls[1:] == [os.SCHED_OTHER]
+
+
+@pytest.mark.parametrize("refusal", [PermissionError, OSError])
+def test_work_is_done_where_real_time_is_refused_or_unknown(
+    refusal: type[OSError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise refusal
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    done = []
+    with system_calls.real_time():
+        done.append(1)
+    monkeypatch.delattr(os, "sched_setscheduler")
+    with system_calls.real_time():
+        done.append(2)
+    assert done == [1, 2]
+
+
 def test_what_a_process_used_is_told(tmp_path: Path) -> None:
     before = system_calls.children_cpu_s()
     subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)

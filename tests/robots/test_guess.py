@@ -117,6 +117,20 @@ def test_the_command_writes_the_file_says_what_it_guessed_and_how_to_push(
     assert end.value.code == 2 and "--overwrite" in capsys.readouterr().err
 
 
+def test_a_robot_on_two_points_is_not_told_to_be_pushed_from_the_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    robots = load_robot("solo12").urdf.parents[2]  # bolt, of the same makers, lies beside it
+    urdf = robots / "bolt_description" / "robots" / "bolt.urdf"
+    arguments = ["balance", "robots", "--new", str(urdf), "--out", str(tmp_path / "bolt.yaml")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as end:
+        main()
+    said = capsys.readouterr().out
+    assert not end.value.code and "It has no width to stand on" in said
+    assert "balance run" not in said
+
+
 def test_a_urdf_without_shapes_or_drives_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "three_link.urdf"
     file.write_text(

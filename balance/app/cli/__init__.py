@@ -17,6 +17,7 @@ from balance.app.cli import (
     export,
     limit,
     live,
+    protocol,
     robots,
     shipped,
     studies,
@@ -51,7 +52,19 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, robots, shipped, check, studies, live, export, explain, limit, bench):
+for group in (
+    experiments,
+    robots,
+    shipped,
+    check,
+    studies,
+    live,
+    export,
+    explain,
+    limit,
+    bench,
+    protocol,
+):
     group.register(app)
 
 
@@ -76,7 +89,7 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:  # click's usage errors carry their own message
         if hasattr(error, "format_message"):
-            message = error.format_message()
+            message = error.format_message().replace("Value error, ", "")
             prefix = "" if message.startswith("Usage:") else "balance: "
             print(f"{prefix}{message}", file=sys.stderr)
             sys.exit(2)

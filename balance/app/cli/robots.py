@@ -10,6 +10,8 @@ import typer
 from balance.app.cli.options import RobotsOption
 from balance.errors import FileError
 
+LEAST_PUSH_NS = 0.01
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -63,10 +65,13 @@ def _new_robot(urdf: Path, out: Path | None, overwrite: bool) -> None:
     for note in guess.notes:
         console.print(f"- {note}", highlight=False)
     robot = load_robot(path.absolute())
-    console.print(
-        f"It stands, {robot.mass:.1f} kg, CoM {robot.com()[2]:.3f} m high. Push it:\n"
-        f"  balance run g1_push --set robot={path} "
-        f"--set pushes.0.impulse_Ns={0.3 * ankle_limit(robot, np.array([0.0, 1.0, 0.0])):.3g}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    text = f"It stands, {robot.mass:.1f} kg, CoM {robot.com()[2]:.3f} m high. "
+    limit = ankle_limit(robot, np.array([0.0, 1.0, 0.0]))
+    if 0.3 * limit < LEAST_PUSH_NS:
+        text += "It has no width to stand on: no law here holds it against a push from the side."
+    else:
+        text += (
+            f"Push it:\n  balance run g1_push --set robot={path} "
+            f"--set pushes.0.impulse_Ns={0.3 * limit:.3g}"
+        )
+    console.print(text, highlight=False, soft_wrap=True)

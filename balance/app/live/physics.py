@@ -29,10 +29,10 @@ from balance.app.live.messages import (
     Started,
     Step,
 )
-from balance.app.live.session import Session
+from balance.app.live.session import Session, rehearse
 from balance.app.live.shared_log import BUSY, FACTOR, MISSES, PAUSED, ROWS, SharedLog
 from balance.errors import BalanceError
-from balance.recordings.system_calls import raise_priority
+from balance.recordings.system_calls import raise_priority, real_time
 from balance.recordings.verdict import Cause, aborted
 
 NAP_S = 0.004  # between bursts of simulation: short for the eye, long for the scheduler
@@ -60,6 +60,7 @@ class Physics:
         self._paused, self._ended = False, False
         self._speed = 1.0
         self._steps = 0
+        self._rehearsed: set[str] = set()
         self._wall, self._row = clock.perf_counter(), 0
         self._window = (self._wall, 0)
 
@@ -106,6 +107,9 @@ class Physics:
 
     def _start(self, command: Start) -> None:
         session = Session(command.config, self._robot_folders)
+        if (law := session.config.controller.law) not in self._rehearsed:
+            rehearse(session.config, self._robot_folders)
+            self._rehearsed.add(law)
         handle, name = tempfile.mkstemp(prefix="balance-live-", suffix=".log")
         os.close(handle)
         self._forget()
@@ -134,11 +138,12 @@ class Physics:
         if self._session is None or self._shared is None or self._ended:
             return
         log, began = self._shared.log, clock.perf_counter()
-        for _ in range(self._due(log.rows, began)):
-            self._advance()
-            self._steps -= self._paused
-            if self._ended or clock.perf_counter() - began > BURST_S:
-                break
+        with real_time():
+            for _ in range(self._due(log.rows, began)):
+                self._advance()
+                self._steps -= self._paused
+                if self._ended or clock.perf_counter() - began > BURST_S:
+                    break
         self._shared.header[BUSY] += clock.perf_counter() - began
 
     def _due(self, rows: int, now: float) -> int:

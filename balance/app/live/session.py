@@ -8,20 +8,26 @@ at the end, simulated from the start, goes through the very same states.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from balance.config import ExperimentConfig, GainChangeConfig, GainsConfig, PushConfig
+from balance.config.sections import push_config
 from balance.control import Controller, make_controller
 from balance.control.parts.gain_schedule import GainSchedule
 from balance.errors import ConfigError
 from balance.experiment import LYING_S, Experiment
 from balance.recordings.log import Log
+from balance.recordings.metrics import ankle_limit
 from balance.recordings.verdict import HOLD_S
 from balance.robots import Robot
 from balance.simulation.pushes import make_pushes
 
 MAX_SESSION_S = 300.0
 BLEND_S = 0.25
+REHEARSAL_S, REHEARSED = 0.8, 1.0  # length, and size of its pushes over the ankle limit
 
 
 def session_config(config: ExperimentConfig) -> ExperimentConfig:
@@ -107,6 +113,29 @@ class Session:
         law = self.config.controller
         law = law.model_copy(update={"gain_changes": (*law.gain_changes, change)})
         self.config = self.config.model_copy(update={"controller": law})
+
+
+def rehearse(config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
+    """Go through two hard pushes, and forget them.
+
+    What a law first needs then is loaded or compiled, which takes longer than a control period.
+    What goes wrong is for the session itself to tell.
+    """
+    with suppress(Exception):
+        session = Session(config, robot_folders)
+        robot, periods = session.experiment.robot, round(REHEARSAL_S / config.control_period_s)
+        log = Log(session.config.model_copy(update={"duration_s": REHEARSAL_S}), robot)
+        for begin, side in ((0, (0.0, 1.0, 0.0)), (periods // 2, (1.0, 0.0, 0.0))):
+            impulse = REHEARSED * ankle_limit(robot, np.array(side))
+            session.push(_half_sine(impulse, side), log)
+            while log.rows < begin + periods // 2 and not session.advance(log):
+                pass
+
+
+def _half_sine(impulse: float, side: tuple[float, float, float]) -> PushConfig:
+    return push_config(
+        type="half_sine", impulse_Ns=impulse, duration_s=0.02, direction=side, time_s=0.0
+    )
 
 
 def repeatable(config: ExperimentConfig, rows: int) -> ExperimentConfig:

@@ -183,3 +183,16 @@ def test_a_conflict_is_told_before_the_rows_that_have_it(page: Connection) -> No
     assert isinstance(event, Conflict)
     assert "cannot be kept" in event.text
     until(lambda: (shared.log.status[: shared.rows] & int(ControlStatus.QP_FAILED)).any())
+
+
+def test_each_law_is_rehearsed_once_before_its_first_session(
+    page: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsed: list[str] = []
+    monkeypatch.setattr(
+        "balance.app.live.physics.rehearse",
+        lambda config, folders: rehearsed.append(config.controller.law),
+    )
+    for law in ("momentum", "ott2011", "momentum"):
+        started(page, **{"controller.law": law})
+    assert rehearsed == ["momentum", "ott2011"]

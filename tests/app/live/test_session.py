@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import balance
-from balance.app.live.session import Session, repeatable
+from balance.app.live.session import Session, rehearse, repeatable
 from balance.config import ExperimentConfig, GainsConfig
 from balance.config.sections import push_config
 from balance.experiment import LYING_S
@@ -102,3 +103,39 @@ def test_a_push_on_an_unknown_body_changes_nothing() -> None:
         session.push(PUSH.model_copy(update={"body": "tail"}), log)
     assert session.config is before
     assert session.experiment.pushes == []
+
+
+def test_a_rehearsal_leaves_no_trace_in_the_session_that_follows() -> None:
+    def session_after(rehearsed: bool) -> Log:
+        config = short("toro_capture")
+        if rehearsed:
+            rehearse(config)
+        session = Session(config)
+        log = Log(session.config.model_copy(update={"duration_s": 0.1}), session.experiment.robot)
+        session.push(PUSH, log)
+        return advanced(session, log, 100)
+
+    plain, after = session_after(False), session_after(True)
+    np.testing.assert_array_equal(after.q[:100], plain.q[:100])
+    np.testing.assert_array_equal(after.torques[:100], plain.torques[:100])
+
+
+def test_a_rehearsal_goes_through_two_pushes_and_keeps_errors_to_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pushed: list[tuple[int, tuple[float, ...]]] = []
+    push = Session.push
+
+    def watched(self: Session, item: Any, log: Log) -> None:
+        pushed.append((log.rows, item.direction))
+        push(self, item, log)
+
+    monkeypatch.setattr(Session, "push", watched)
+    rehearse(short("toro_push"))
+    assert pushed == [(0, (0.0, 1.0, 0.0)), (400, (1.0, 0.0, 0.0))]
+
+    def broken(self: Session, log: Log) -> bool:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Session, "advance", broken)
+    rehearse(short("toro_push"))
