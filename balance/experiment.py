@@ -63,7 +63,7 @@ PROGRESS_EVERY = 100  # control periods
 LYING_S = 4.0  # for which a fall goes on at most, if the config does not say
 STILL_S, STILL_SPEED = 0.25, 0.05  # m/s, rad/s; a robot that was slower for so long lies still
 # What libraries raise when numbers get out of hand.
-_NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
+NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
 
 class Experiment:
@@ -139,6 +139,10 @@ class Experiment:
         self.end, self.conflict = RunEnd(), ""
         self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
+        self.answered: Callable[[], bool] | None = None
+        """Asked when the law has answered, in a run by the clock; a late answer is not used, and
+        the torques of the last one stay."""
+        self._held: Array | None = None
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
@@ -152,7 +156,7 @@ class Experiment:
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = aborted(Cause.INTERRUPTED, "interrupted by the user")
-        except _NUMERICAL as error:
+        except NUMERICAL as error:
             end = aborted(Cause.ERROR, str(error))
         wall = clock.perf_counter() - began
         return self.recording(log, end, wall)
@@ -211,6 +215,9 @@ class Experiment:
         if sequence is not None and output.bearing is None:  # it has fallen
             output.bearing, output.phase = sequence.bearing, sequence.phase
         log.control_time[i] = clock.perf_counter() - started
+        if self.answered is not None:
+            late = self.answered() and self._held is not None
+            self._held = output.torques = self._held if late else output.torques.copy()
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
             self.conflict = output.conflict

@@ -26,7 +26,7 @@ LAWS = (
 MOTIONS = ("toro_lift_foot", "toro_palm", "toro_box", "talos_lift_foot", "toro_three_steps")
 MOST = 2.0  # of the ankle limit, in one push
 FASTEST = 3.0  # m/s that a push may give the point that it hits, were it free
-SETTLE_S = {True: 0.4, False: 3.0}  # after the last push, in short runs and others
+SETTLE_S = {True: 0.26, False: 3.0}  # after the last push, in short runs and others
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def draw(seed: int, index: int, short: bool = False) -> Drawn:
     size, mass = _near(rng, 0.1), _near(rng, 0.2)
     robot = varied(name, size, mass)
     tree: Tree = {"robot": name, "duration_s": 1.0, "seed": int(rng.integers(1000))}
-    tree |= _rates(rng, short)
+    tree |= _rates(rng, short, robot)
     tree["controller"] = _law(rng, robot)
     tree["plant"] |= _plant(rng, robot)
     _maybe(rng, 0.25, tree, "stance", _stance, robot)
@@ -78,7 +78,7 @@ def draw(seed: int, index: int, short: bool = False) -> Drawn:
     if "sensors" in tree and rng.random() < 0.5:
         tree["state"] = "estimated"
     _maybe(rng, 0.25, tree, "ground", _ground, robot)
-    pushes, end = _pushes(rng, robot, 0.15 if short else 0.5)
+    pushes, end = _pushes(rng, robot, 0.08 if short else 0.5)
     tree["pushes"] = pushes
     tree["duration_s"] = round(end + SETTLE_S[short], 3)
     _maybe(rng, 0.25, tree, "faults", _faults, robot)
@@ -110,9 +110,12 @@ def _between(rng: Generator, low: float, high: float) -> float:
     return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.4g}")
 
 
-def _rates(rng: Generator, short: bool) -> Tree:
-    step = _one_of(rng, (0.002, 0.004, 0.004) if short else (0.0005, 0.001, 0.002, 0.004))
-    periods = [n for n in (1, 2, 3, 4) if 0.001 <= n * step <= 0.008]
+def _rates(rng: Generator, short: bool, robot: Robot) -> Tree:
+    """Steps and control periods; those of a robot of a few kg, whose legs are fast, are shorter."""
+    step = _one_of(rng, (0.002,) if short else (0.0005, 0.001, 0.002))
+    longest = 0.008 if robot.mass > 10.0 else 0.002
+    step = min(step, longest)
+    periods = [n for n in (1, 2, 3, 4) if 0.001 <= n * step <= longest]
     return {"control_period_s": round(step * _one_of(rng, periods), 6), "plant": {"step_s": step}}
 
 
@@ -261,7 +264,7 @@ def _pushes(rng: Generator, robot: Robot, pause: float) -> tuple[list[Tree], flo
         felt = effective_mass(robot, robot.q_nominal, body, np.array(point), unit, False)
         size = MOST * rng.random() ** 2 * ankle_limit(robot, direction)
         size = float(f"{max(min(size, FASTEST * felt), 1e-3):.4g}")
-        duration = _between(rng, 0.01, 0.3)
+        duration = _between(rng, 0.01, 2.0 * min(pause, 0.15))
         kind = _one_of(rng, ("half_sine", "half_sine", "force", "impulse"))
         start = round(end + rng.uniform(0.02, pause), 3)
         push: Tree = {"type": kind, "body": body, "point_m": point, "time_s": start,

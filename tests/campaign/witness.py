@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 LOADED_N = 1.0  # below which a centre of pressure is not told
 FORGET = 0.8  # of its speed that a joint is still given credit for a step later
+CURVE = 1e-3  # of a joint's largest torque
 STOP_RAD = 1e-3  # so near to the end of its range a joint may feel its stop
 
 
@@ -36,9 +37,11 @@ class Seen:
     given: Array = field(default_factory=lambda: np.zeros(3))  # by gravity, contacts, pushes, N s
     acted: float = 0.0  # sum of the sizes of all that was given, N s
     pushed: Array = field(default_factory=lambda: np.zeros(3))  # by pushes alone, N s
+    unexplained: float = 0.0  # largest share of a step's impulse on the base that nothing gave
     linear: float = 0.0  # largest error of a step, N s
     angular: float = 0.0  # about the CoM, largest error of a step, N m s
-    work: float = 0.0  # of all contacts since the start, J
+    work: float = 0.0  # of all contacts with the surroundings since the start, J
+    between: float = 0.0  # of contacts between bodies of the robot, J
     least_work: float = 0.0
     created: float = 0.0  # most that contacts gave back after they took it, J
     exchanged: float = 0.0  # sum of the sizes of all that contacts gave and took, J
@@ -48,6 +51,7 @@ class Seen:
     cop: float = -np.inf  # furthest that a CoP was out of its surface, m
     torque: float = -np.inf  # most by which a joint's torque was above its limit, N m
     torque_joint: int = 0
+    too_fast: int = 0  # steps in which a joint got more than its drive has at that speed
     beyond: float = 0.0  # furthest that a joint was beyond its range, less a step's way, rad
     beyond_joint: int = 0
     finite: bool = True
@@ -64,8 +68,10 @@ class Witness(PlantWrapper):
         self._model, self._data = robot.model, robot.model.createData()
         self._after = robot.model.createData()
         self._friction = np.full(len(robot.soles), config.plant.friction)
+        self._keeps_momentum = config.plant.engine == "pinocchio"
         self._weight = robot.mass * np.array(robot.model.gravity.linear)
-        self._frames = {frame.name: frame for frame in robot.model.frames}
+        frames = [frame for frame in robot.model.frames if frame.type == pin.FrameType.BODY]
+        self._frames = {frame.name: frame for frame in frames}
         self._hulls = [_edges(sole.corners[:, :2]) for sole in robot.soles]
         self._most = robot.effort_limits if config.plant.torque_limits else np.inf
         self._curve = _curve(config, robot)
@@ -110,6 +116,12 @@ class Witness(PlantWrapper):
         pin.computeJointJacobians(model, data, q)
         v_step = v_end.copy()
         v_step[:6] = pin.difference(model, q, q_end)[:6] / dt
+        change = (v_step - v) / dt
+        if not self._keeps_momentum:
+            # This engine's equations are those of the base's velocity in the world's axes.
+            R, R_end = (pin.Quaternion(one[3:7]).matrix() for one in (q, q_end))
+            change[:3] = (R.T @ R_end @ v_end[:3] - v[:3]) / dt - _cross(v[3:6], v[:3])
+            change[3:6] = (v_end[3:6] - v[3:6]) / dt
         given = np.zeros(6)
         given[:3] = dt * self._weight
         acted, work = float(np.linalg.norm(given[:3])), 0.0
@@ -161,13 +173,16 @@ class Witness(PlantWrapper):
                     force = sign * dt * touch.force
                     moves = moving if sign > 0.0 and touch.other == "ground" else still
                     act(self._frames[body].parentJoint, touch.point, force, np.zeros(3), moves)
-            seen.work += work
+            if touch.other in self._frames:
+                seen.between += work
+            else:
+                seen.work += work
             seen.exchanged += abs(work)
         seen.created = max(seen.created, seen.work - seen.least_work)
         seen.least_work = min(seen.least_work, seen.work)
         for impulse in impulses:
             frame = self._frames[impulse.body]
-            place = data.oMf[model.getFrameId(impulse.body)]
+            place = data.oMf[model.getFrameId(impulse.body, pin.FrameType.BODY)]
             vector = place.rotation @ impulse.vector if impulse.in_body_axes else impulse.vector
             act(frame.parentJoint, place.act(impulse.point), vector, np.zeros(3), still)
             seen.pushed = seen.pushed + vector
@@ -176,7 +191,10 @@ class Witness(PlantWrapper):
         error = gained - given
         seen.linear = max(seen.linear, float(np.abs(error[:3]).max()))
         seen.angular = max(seen.angular, float(np.abs(error[3:]).max()))
-        needed = np.array(pin.rnea(model, data, q, v, (v_step - v) / dt)) - generalised / dt
+        needed = np.array(pin.rnea(model, data, q, v, change)) - generalised / dt
+        seen.unexplained = max(
+            seen.unexplained, dt * float(np.abs(needed[:6]).max()) / (acted + dt * np.abs(v).max())
+        )
         self._judge_joints(q, q_end, needed[6:], v_step[6:], limits, damping)
 
     def _judge_wrench(self, number: int, wrench: Array, force: Array) -> None:
@@ -207,8 +225,9 @@ class Witness(PlantWrapper):
         most = np.minimum(limits[1], self._most)
         driving = got * speed > 0.0
         line = most if self._curve is None else np.minimum(most, self._curve(np.abs(speed)))
-        above = np.abs(got) - np.where(driving, line, most + damping * np.abs(speed))
+        above = np.abs(got) - np.where(driving, most, most + damping * np.abs(speed))
         above = np.where(free, above, -np.inf)
+        seen.too_fast += bool((driving & free & (np.abs(got) > line + CURVE * most)).any())
         joint = int(np.argmax(above))
         if above[joint] > seen.torque:
             seen.torque, seen.torque_joint = float(above[joint]), joint
