@@ -216,8 +216,10 @@ class Experiment:
             output.bearing, output.phase = sequence.bearing, sequence.phase
         log.control_time[i] = clock.perf_counter() - started
         if self.answered is not None:
-            late = self.answered() and self._held is not None
-            self._held = output.torques = self._held if late else output.torques.copy()
+            if self.answered() and self._held is not None:
+                output.torques = self._held
+            else:
+                self._held = output.torques.copy()
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
             self.conflict = output.conflict
