@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from balance.experiment import NUMERICAL, Experiment, Progress, no_garbage_collection
+from balance.control.parts.fallback import NUMERICAL
+from balance.experiment import Experiment, Progress, no_garbage_collection
 from balance.recordings.log import Log
 from balance.recordings.recording import Recording
 from balance.recordings.system_calls import in_real_time_class, locked_memory, page_faults
