@@ -37,7 +37,7 @@ def _fell(experiment: Experiment, recording: Recording) -> bool:
     """A base that is tilted or low, or a body without a sole on the floor."""
     robot = experiment.robot
     height = 0.6 * float(robot.q_nominal[2])
-    for q in recording.q:
+    for q in (*recording.q, experiment.plant.q):  # the state at the end is no row of its own
         up = pin.Quaternion(q[3:7]).matrix()[2, 2]
         if up < math.cos(math.radians(60.0)) or q[2] < height:
             return True

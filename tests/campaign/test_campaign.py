@@ -93,7 +93,7 @@ def test_a_witness_sees_what_is_wrong(engine: str) -> None:
     assert found.witness is not None and found.recording is not None
     seen = found.witness.seen
     seen.given = seen.given + 0.01 * seen.acted
-    seen.friction, seen.cop, seen.beyond = 0.01, 0.001, 0.1
+    seen.unexplained, seen.friction, seen.cop, seen.beyond = 0.1, 0.01, 0.001, 0.1
     found.recording.push_force[:] *= 0.99
     found.recording.momentum[:] += 1e-3
     found.recording.contact_wrenches[-1] = 0.0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+import psutil
 
 PATIENCE_S = 60.0
 NOBODY = "nobody"  # the servers refuse to be root
@@ -62,7 +64,12 @@ class Server:
     def kill(self) -> None:
         """End it and all of its processes at once, without a word."""
         assert self._process is not None
-        os.killpg(self._process.pid, signal.SIGKILL)
+        family = psutil.Process(self._process.pid).children(recursive=True)
+        self._process.kill()
+        for one in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
+        psutil.wait_procs(family, timeout=PATIENCE_S)
         self._process.wait()
 
     def stop(self) -> None:
