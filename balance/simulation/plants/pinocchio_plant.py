@@ -31,12 +31,11 @@ from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.contact_models import Contacts
+from balance.simulation.plants.end_stops import add_stops, end_stops
 from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.momentum import Momentum
 
 Array = NDArray[np.float64]
-
-LIMIT_YIELD_RAD = 0.01  # how far a joint's end stop gives way under the joint's largest torque
 
 
 class PinocchioPlant:
@@ -162,32 +161,12 @@ def loaded(
 ) -> tuple[Array, bool]:
     """The Cholesky factor U of M + dt B, and whether there is one; dt (tau - B v - b) to ``drive``.
 
-    ``diagonal`` is that of ``M``, which gets dt B.  Joints beyond an end of their range are held by
-    the ``stops`` (4, nj), see :func:`end_stops`: implicit springs and dampers, which add to B.
+    ``diagonal`` is that of ``M``, which gets dt B, with that of ``stops`` (4, nj) in touch.
     """
     drive[:] = damping * v
     drive += bias
     drive[6:] -= np.minimum(np.maximum(torques, torque_range[0]), torque_range[1])
     diagonal += dt * damping
-    joints = q[7:]
-    excess = joints - np.minimum(np.maximum(joints, stops[0]), stops[1])
-    if np.count_nonzero(excess):
-        stiffness = stops[2]
-        stopping = (excess != 0.0) * (stops[3] + dt * stiffness)
-        diagonal[6:] += dt * stopping
-        drive[6:] -= -stiffness * excess - stopping * v[6:]
+    add_stops(stops, q, v, dt, diagonal, drive)
     drive *= -dt
     return cholesky(M)
-
-
-def end_stops(robot: Robot) -> Array:
-    """Stiff springs at the ends of the joints' ranges, (4, nj).
-
-    Lower and upper end, rad, stiffness, N m/rad, and the damping that is critical, N m s/rad.
-    """
-    model = robot.model
-    stiffness = robot.effort_limits / LIMIT_YIELD_RAD
-    inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:]
-    damping = 2.0 * np.sqrt(stiffness * inertia)
-    lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
-    return np.array([lower, upper, stiffness, damping])
