@@ -22,6 +22,7 @@ from balance.config.sections import own_quantities
 from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.after_fall import FallenLaw
+from balance.control.parts.moving_contacts import moving_contacts
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
 from balance.control.phases.phased_law import PhasedLaw
@@ -34,7 +35,7 @@ from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
-from balance.recordings.stance_rows import StanceRows, stance_rows
+from balance.recordings.stance_rows import StanceRows, stance_rows, step_rows
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
@@ -105,11 +106,13 @@ class Experiment:
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
         self.path: SetpointSource = setpoint_path(config.controller.setpoints, self.modelled_robot)
-        self._sequence: PhasedLaw | None = None
-        if self.phases:
-            self._sequence = PhasedLaw(config, self.phases, self.modelled_robot, make_law)
-            self.path = self._sequence.track
-        self.controller: Controller = self._sequence or make_law(config, self.modelled_robot)
+        self.controller: Controller = (
+            PhasedLaw(config, self.phases, self.modelled_robot, make_law)
+            if self.phases
+            else make_law(config, self.modelled_robot)
+        )
+        if (moving := moving_contacts(self.controller)) is not None:
+            self.path = moving.track
         self.ground = ground_motion(self.robot, config)
         check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
@@ -171,9 +174,9 @@ class Experiment:
         return replace(recording, own=measure(recording, self.quantities))
 
     def _stances(self, arrays: Mapping[str, Any]) -> StanceRows | None:
-        if not self.phases:
-            return None
-        return stance_rows(self.robot, self.phases, arrays["phase"], arrays["bearing"])
+        if self.phases:
+            return stance_rows(self.robot, self.phases, arrays["phase"], arrays["bearing"])
+        return step_rows(self.robot, arrays["bearing"]) if "bearing" in arrays else None
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
@@ -196,15 +199,15 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        sequence = self._sequence
-        if sequence is None:
+        moving = moving_contacts(self.controller)
+        if moving is None:
             seen = self.perception.see(q, v, t)
         else:
-            seen = self.perception.see(q, v, t, sequence.bearing)
-            sequence.feel(self.perception.wrenches)
+            seen = self.perception.see(q, v, t, moving.bearing)
+            moving.feel(self.perception.wrenches)
         output = self._law.step(*seen, t)
-        if sequence is not None and output.bearing is None:  # it has fallen
-            output.bearing, output.phase = sequence.bearing, sequence.phase
+        if moving is not None and output.bearing is None:  # it has fallen
+            moving.tell(output)
         log.control_time[i] = clock.perf_counter() - started
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
@@ -220,8 +223,8 @@ class Experiment:
             if touches := plant.touches:
                 self._touches.add(touches)
         measured /= substeps
-        if self._sequence is not None:
-            measured[:] = self._sequence.attributed(q, measured)
+        if moving is not None:
+            measured[:] = moving.attributed(q, measured)
         self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):
@@ -238,9 +241,10 @@ class Experiment:
 
     def _lost(self, now: float) -> tuple[Cause, str] | None:
         """Whether the posture is lost, as seen from the one that is meant."""
-        if self._sequence is None:
+        moving = moving_contacts(self.controller)
+        if moving is None:
             return lost_posture(self.plant.q, self._height)
-        height, upwards = self._sequence.base_at(now)
+        height, upwards = moving.base_at(now)
         return lost_posture(self.plant.q, height, upwards)
 
     def _fall(self, now: float, end: RunEnd) -> None:
