@@ -47,6 +47,7 @@ from balance.simulation.drives import ActuatedPlant
 from balance.simulation.faults import FaultyPlant
 from balance.simulation.ground import ground_motion
 from balance.simulation.mismatch import simulated_robot
+from balance.simulation.pendulum_plant import PendulumPlant
 from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
@@ -126,6 +127,9 @@ class Experiment:
         if config.faults:
             friction = config.plant.friction
             self.plant = FaultyPlant(self.plant, config.faults, self.robot, friction)
+        self.pendulum: PendulumPlant | None = None
+        if config.pendulum is not None:
+            self.plant = self.pendulum = PendulumPlant(self.plant, config.pendulum, self.robot)
         self.perception = Perception(config, self.plant, self.modelled_robot, self.robot, senses)
         self.pushes: list[Push] = make_pushes(config, self.robot)
         self.quantities = own_quantities(config)
@@ -168,6 +172,7 @@ class Experiment:
             conflict=self.conflict,
             timing=log.timing(self._period, wall_s),
             estimation=self.perception.estimation(log.rows),
+            pendulum=None if self.pendulum is None else self.pendulum.history(),
             **arrays,
             **derive(self.robot, self.path, time, q, v, self.ground, self._stances(arrays)),
         )
@@ -219,6 +224,8 @@ class Experiment:
             step = i * substeps + substep
             impulses = self._impulses(step * dt, (step + 1) * dt, log, i)
             plant.step(output.torques, impulses)
+            if self.pendulum is not None:
+                log.push_force[i] += self.pendulum.impulse / period
             measured += plant.contact_wrenches
             if touches := plant.touches:
                 self._touches.add(touches)

@@ -22,13 +22,14 @@ from balance.config.laws import (
 )
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
-from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES
+from balance.config.registry import ENGINES, LAWS, PROTOCOLS, PUSHES, QUANTITIES
 from balance.config.sections import section_of
 from balance.config.values import gain_matrix
 
 __all__ = [
     "ENGINES",
     "LAWS",
+    "PROTOCOLS",
     "PUSHES",
     "QUANTITIES",
     "BalancingLawConfig",

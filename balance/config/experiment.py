@@ -18,6 +18,7 @@ from balance.config.ground import GroundConfig
 from balance.config.laws import LawConfig
 from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
+from balance.config.pendulum import PendulumConfig
 from balance.config.phases import ObjectConfig, PhaseConfig, contradictions
 from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
@@ -90,6 +91,9 @@ class ExperimentConfig(Strict):
     """Tilted, uneven or moving ground, of which the law does not know."""
     faults: tuple[Fault, ...] = ()
     """What breaks during the run."""
+    pendulum: PendulumConfig | None = None
+    """A pendulum that hits, shakes or presses the robot: a body of its own. Example: {direction:
+    [1, 0, 0], motion: {type: fall, energy_J: 10}}."""
     quantities: tuple[str, ...] = ()
     """Figures of your own in the summary, each as FILE.py:NAME. Example:
     ['my_quantities.py:sway']."""

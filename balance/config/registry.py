@@ -1,4 +1,4 @@
-"""Everything that can be added is found by its name: laws, pushes, engines and quantities.
+"""Everything that can be added is found by its name: laws, pushes, engines, quantities, protocols.
 
 A name is one of ours, one that an installed package declares as an entry point, or says where the
 code is: ``my_laws.py:JointPD`` for a file, ``my_package.laws:JointPD`` for a module.  Names are
@@ -183,7 +183,22 @@ _ENGINES = {
     "mujoco": "balance.simulation.plants.mujoco_plant:MujocoPlant",
 }
 
+_PROTOCOLS = {
+    name: f"balance.studies.protocols.{name}:{target}"
+    for name, target in (
+        ("dysturbance_impulsive", "Impulsive"),
+        ("dysturbance_sine_force", "SineForce"),
+        ("dysturbance_sine_displacement", "SineDisplacement"),
+        ("dysturbance_ramp_force", "RampForce"),
+        ("dysturbance_ramp_displacement", "RampDisplacement"),
+        ("benchbalance", "BenchBalance"),
+        ("robocup_standing", "RobocupStanding"),
+        ("balance_v1", "BalanceV1"),
+    )
+}
+
 LAWS = Registry("law", "balance.laws", _laws, needs="step")
 PUSHES = Registry("push", "balance.pushes", lambda: _PUSHES, needs="delivered")
 ENGINES = Registry("engine", "balance.engines", lambda: _ENGINES, needs="step")
 QUANTITIES = Registry("quantity", "balance.quantities", _quantities)
+PROTOCOLS = Registry("protocol", "balance.protocols", lambda: _PROTOCOLS, needs="conditions")

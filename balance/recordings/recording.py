@@ -13,6 +13,7 @@ from balance.recordings.own_quantities import OwnValue
 from balance.recordings.signals import Origin, Signals, signals_of
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
+from balance.simulation.pendulum_plant import PendulumHistory
 from balance.simulation.pushes import Push
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class Recording(Signals):
     """Limits that contradicted each other when a QP first had no solution, in words."""
     own: tuple[OwnValue, ...] = ()
     """Values of the user's own quantities."""
+    pendulum: PendulumHistory | None = None
+    """What the pendulum of a run did that was just simulated; a result folder has its force only,
+    in ``push_force``."""
 
     def part(self, rows: slice) -> Recording:
         """Some of the rows."""

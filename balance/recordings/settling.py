@@ -66,6 +66,8 @@ def last_event_s(config: ExperimentConfig) -> float:
 
 def _other_events(config: ExperimentConfig) -> Iterator[float]:
     yield 0.0
+    if config.pendulum is not None:
+        yield config.pendulum.end_s
     for move in config.controller.setpoints:
         yield move.time_s + move.duration_s
     for change in config.controller.gain_changes:

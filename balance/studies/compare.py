@@ -66,7 +66,7 @@ class Compare:
         """
         base = self.config.experiment["controller"]
         try:
-            shared = base if base.get("law") == law.law else _shared(base, law.law)
+            shared = base if base.get("law") == law.law else shared_controller(base, law.law)
         except ConfigError as error:
             raise ConfigError(f"{self._source}: 'laws', {error}") from None
         tree: dict[str, Any] = {**shared, "law": law.law}
@@ -213,7 +213,7 @@ class Compare:
         self.draw(folder.path, pdf)
 
 
-def _shared(controller: Mapping[str, Any], law: str) -> dict[str, Any]:
+def shared_controller(controller: Mapping[str, Any], law: str) -> dict[str, Any]:
     """The keys of a controller section that are those of another law too, by kind of law."""
     fields = shared_keys(law_section(controller), law_section({"law": law}))
     return {key: value for key, value in controller.items() if key in fields}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from balance.config import ExperimentConfig, parse_config
+from balance.config import PROTOCOLS, ExperimentConfig, parse_config
 from balance.errors import BalanceError
 from balance.recordings.settling import UntilSettled
 from balance.recordings.summary import flatten
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from balance.recordings.recording import Recording
 
 LAST_STATES = 200  # of an aborted run are kept whatever the study asks for
+INDICATOR = "indicator."  # begins the columns that a protocol measures
 STUCK_S = 30.0  # a run that ignores its time limit for this long is ended with its process
 TIMING = (
     "wall_time_s",
@@ -43,7 +44,8 @@ class Task:
     """A run to do: its config, what to call it in errors, and which outcomes to keep whole.
 
     With ``margins`` the robustness of the linearised loop becomes a column as well; with ``until``
-    the run lasts until its verdict is settled.
+    the run lasts until its verdict is settled.  ``protocol`` names one whose indicators of the run
+    become columns.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Task:
     keep: tuple[str, ...] = ()
     margins: bool = False
     until: UntilSettled | None = None
+    protocol: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,9 @@ def execute(task: Task) -> Result:
             columns = flatten(recorded.summary()) | {"error": None}
             if task.margins:
                 columns["robustness_margin"] = _robustness_margin(config, task.robots)
+            if task.protocol is not None:
+                protocol = PROTOCOLS.find(task.protocol, "protocol").target
+                columns |= {f"{INDICATOR}{k}": v for k, v in protocol.measure(recorded).items()}
             if columns["outcome"] in task.keep:
                 recording = _packed(recorded)
             elif columns["outcome"] == "aborted":

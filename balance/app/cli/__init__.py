@@ -17,6 +17,7 @@ from balance.app.cli import (
     export,
     limit,
     live,
+    protocol,
     robots,
     shipped,
     studies,
@@ -51,7 +52,19 @@ def _options(
     """Push a humanoid and see whether it stays on its feet."""
 
 
-for group in (experiments, robots, shipped, check, studies, live, export, explain, limit, bench):
+for group in (
+    experiments,
+    robots,
+    shipped,
+    check,
+    studies,
+    live,
+    export,
+    explain,
+    limit,
+    bench,
+    protocol,
+):
     group.register(app)
 
 

@@ -12,6 +12,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.stepping.legs import legs_reach
 from balance.control.stepping.planner import CANDIDATES, Landing, Pendulum, plan_landing
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
@@ -20,7 +21,8 @@ from balance.control.stepping.swing import SwingPath
 Array = NDArray[np.float64]
 
 TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
-EARLIEST = 0.5  # of the shortest swing, before which no touch is a landing
+FLAT, FLATTEN_S = 0.03, 0.03  # sine of a sole's tilt that is none; for how long it may be tilted
+RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
 INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
@@ -50,8 +52,13 @@ class Gait:
         """How many steps were begun."""
         self.plan: Landing | None = None
         self.path: SwingPath | None = None
-        self.ground: Plane | None = None
-        """Under the foot that steps."""
+        self.grounds = [
+            Plane(sole.plane.translation, sole.plane.rotation[:, 2]) for sole in sizes.soles
+        ]
+        """Under each foot, as it last stood at rest."""
+        self.yaw = 0.0
+        """With which the foot that steps is to land."""
+        self._touched: float | None = None
         self.unload_s = sizes.prepare
         self.unload_from = weight
 
@@ -65,6 +72,22 @@ class Gait:
         """Whether a step is under way."""
         return self.mode in (Mode.UNLOAD, Mode.SWING, Mode.LOAD)
 
+    @property
+    def ground(self) -> Plane:
+        """Under the foot that steps."""
+        return self.grounds[self.swing]
+
+    def rest(self, seen: Seen) -> None:
+        """Feel the ground while both feet stand on it."""
+        if seen.forces is not None and seen.forces.min() > RESTS_SHARE * self._weight:
+            self.grounds = [Plane.under(pose) for pose in seen.poses]
+
+    @property
+    def aim(self) -> tuple[Landing, Array]:
+        """The plan of the step that is under way, and the place (3,) on the ground."""
+        assert self.plan is not None
+        return self.plan, self.ground.above(self.plan.place)
+
     def begin_step(self, seen: Seen) -> None:
         """Take the first step, with the foot whose plan is the better one."""
         plans = [self._planned(seen, foot, self._times(), self.sizes.prepare) for foot in (0, 1)]
@@ -72,6 +95,8 @@ class Gait:
 
     def update(self, seen: Seen) -> None:
         """Go on to the state that follows, if it is time, and plan anew."""
+        if self.stepping:
+            self.yaw = self.eyes.heading(seen, self.stance) + self.sizes.turns[self.swing]
         if self.mode is Mode.UNLOAD:
             left = max(self.begin + self.unload_s - seen.time, 0.0)
             self.plan = self._planned(seen, self.swing, self._times(), left)
@@ -82,7 +107,8 @@ class Gait:
             if self._landed(seen):
                 self.mode, self.begin = Mode.LOAD, seen.time
         elif self.mode is Mode.LOAD and seen.time - self.begin >= self.sizes.load:
-            if self.eyes.hull(seen, INSIDE_M).contains(seen.xi):
+            inside = self.eyes.hull(seen, INSIDE_M).contains(seen.xi)
+            if inside and legs_reach(self.sizes, seen, self.eyes.turned(seen, self.swing)):
                 self.mode, self.begin, self.plan = Mode.STAND, seen.time, None
             else:
                 self._unload(seen, self.stance, self.sizes.transfer)
@@ -92,7 +118,7 @@ class Gait:
         self.unload_from = self._weight
         if seen.forces is not None:
             self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
-        self.ground = Plane.under(seen.poses[foot])
+        self._touched = None
         self.steps += 1
         self.plan = self._planned(seen, foot, self._times(), duration)
 
@@ -115,14 +141,23 @@ class Gait:
         self.plan = replace(plan, place=place, time=left)
 
     def _landed(self, seen: Seen) -> bool:
-        if seen.time - self.begin < EARLIEST * self.sizes.swing[0]:
-            return False
+        """Whether the foot is down: it touches, and is flat or has had its time to be."""
+        assert self.path is not None
+        pose = seen.poses[self.swing]
+        if self._touched is None:
+            if self.path.rises or not self._touches(seen):
+                return False
+            self._touched = seen.time
+        self.path.touch(pose.translation)
+        flat = self.ground.tilt(pose) < FLAT
+        return flat or seen.time - self._touched > FLATTEN_S
+
+    def _touches(self, seen: Seen) -> bool:
         if seen.forces is not None:
             return bool(seen.forces[self.swing] > TOUCH_SHARE * self._weight)
-        assert self.ground is not None and self.plan is not None
-        pose = seen.poses[self.swing]
-        height = pose.translation[2] - self.ground.above(pose.translation[:2])[2]
-        return bool(self.plan.time < FROZEN_S and height < MISSED_M)
+        place = seen.poses[self.swing].translation
+        height = place[2] - self.ground.above(place[:2])[2]
+        return bool(self.aim[0].time < FROZEN_S and height < MISSED_M)
 
     def _planned(
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None

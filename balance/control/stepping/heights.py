@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.stepping.gait import Gait, Mode
+from balance.control.stepping.legs import highest_com, lowest_com
 from balance.control.stepping.seen import Seen
-from balance.control.stepping.sizes import DEEPEST, STRETCH
 
 Array = NDArray[np.float64]
 
@@ -19,20 +17,13 @@ AHEAD_S = 0.06  # from now, at which legs that bear must still reach
 def com_height(gait: Gait, seen: Seen, heading: float) -> float:
     """Height (m) in the world: the nominal one over the ground, or lower where legs need it.
 
-    ``heading`` is how far the robot has turned from its nominal posture.  Hips are where they are
-    in that posture, seen from the CoM.
+    ``heading`` is how far the robot has turned from its nominal posture.
     """
     sizes = gait.sizes
-    c, s = math.cos(heading), math.sin(heading)
     ground, legs = _legs(gait, seen)
-    highest = sizes.height_over + ground
-    for foot, place, com in legs:
-        hip, ankle = sizes.hips[foot], sizes.ankles[foot]
-        x, y = hip[0] - ankle[0], hip[1] - ankle[1]
-        x, y = com[0] - place[0] + c * x - s * y, com[1] - place[1] + s * x + c * y
-        reach = math.sqrt(max((STRETCH * sizes.leg) ** 2 - x * x - y * y, 0.0))
-        highest = min(highest, reach + place[2] + ankle[2] - hip[2])
-    return max(highest, (1.0 - DEEPEST) * sizes.height_over + ground)
+    heights = [highest_com(sizes, foot, place, com, heading) for foot, place, com in legs]
+    highest = min([sizes.height_over + ground, *heights])
+    return max(highest, lowest_com(sizes, ground))
 
 
 def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]]:
@@ -50,8 +41,7 @@ def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]
     if gait.mode is Mode.LOAD:
         legs = [(gait.swing, places[gait.swing], where) for where in (com, ahead)]
     elif gait.mode is Mode.SWING:
-        assert gait.plan is not None and gait.ground is not None
-        landing = gait.ground.above(gait.plan.place)
-        legs = [(gait.swing, landing, seen.com + max(gait.plan.time, 0.0) * seen.velocity)]
+        plan, landing = gait.aim
+        legs = [(gait.swing, landing, seen.com + max(plan.time, 0.0) * seen.velocity)]
     legs += [(stance, places[stance], where) for where in (com, ahead)]
     return float(places[stance][2]), legs

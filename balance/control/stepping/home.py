@@ -52,10 +52,9 @@ class Home:
         )
 
 
-def find_home(nominal: Seen, seen: Seen, eyes: Eyes) -> Home | None:
-    """The home of feet that stand to each other as in ``nominal``; None if they do not."""
-    turn = eyes.heading(seen) - eyes.heading(nominal)
-    rotation = pin.rpy.rpyToMatrix(0.0, 0.0, turn)
+def find_home(seen: Seen, eyes: Eyes) -> Home | None:
+    """The home of feet that stand to each other as they do nominally; None if they do not."""
+    nominal, rotation = eyes.nominal, pin.rpy.rpyToMatrix(0.0, 0.0, eyes.turned(seen))
     move = pin.SE3(rotation, seen.middle - rotation @ nominal.middle)
     for pose, own in zip(seen.poses, nominal.poses, strict=True):
         away = (move * own).actInv(pose)

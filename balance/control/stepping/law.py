@@ -15,6 +15,7 @@ from balance.control.parts.safety_frame import BELIEVABLE, BalancingLaw
 from balance.control.phases.course import SetpointTrack
 from balance.control.stepping.gait import Mode
 from balance.control.stepping.home import Home
+from balance.control.stepping.seen import Seen
 from balance.control.stepping.sizes import can_step
 from balance.control.stepping.stepper import Stepper
 from balance.dynamics.checks import is_within
@@ -22,8 +23,9 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-STEEPEST = 150.0  # 1/s: how fast torques change at most, in their limits
+CHANGE_S, STEEPEST = 0.1, 150.0  # after contacts change, torques do so by at most so much 1/s
 HOPELESS = 0.03  # z, that a plan of the leaning law leaves its end beyond the support
+AT_REST = 0.3  # of the CoP's region, used by a robot that feels the ground
 USED = 1.0  # of the CoP's region, beyond which ankles alone do not do
 
 
@@ -58,6 +60,7 @@ class SteppingController(BalancingLaw):
         self._all = np.arange(len(robot.soles))
         self._contacts: NDArray[np.intp] = self._all
         self._torques: Array | None = None
+        self._time = self._changed = -np.inf
         self._wrenches = np.zeros((len(robot.soles), 6))
         self.desired = self.lean.path.at(0.0)
         self.track = SetpointTrack(self.desired)
@@ -110,6 +113,8 @@ class SteppingController(BalancingLaw):
             output = self._leant(self.home, q, v, t)
             if self.stepper is None or self.lean.planner.beyond <= HOPELESS:
                 used = self.lean.used
+                if self.stepper is not None and used < AT_REST:
+                    self.stepper.gait.rest(self._seen(self.stepper, q, v, t))
                 return self._told(output, Strategy.HIPS if used > USED else Strategy.ANKLES, t)
         assert self.stepper is not None
         return self._stepped(self.stepper, q, v, t)
@@ -122,8 +127,7 @@ class SteppingController(BalancingLaw):
 
     def _stepped(self, stepper: Stepper, q: Array, v: Array, t: float) -> ControlOutput:
         """The answer of the law for the feet that bear."""
-        forces = None if self._felt is None else self._felt[stepper.numbers, 2]
-        seen, gait = stepper.eyes.see(q, v, t, forces), stepper.gait
+        seen, gait = self._seen(stepper, q, v, t), stepper.gait
         gait.update(seen)
         if self.home is None:
             self.home = stepper.home(seen)
@@ -138,17 +142,22 @@ class SteppingController(BalancingLaw):
         strategy = Strategy.STEPS if gait.stepping else Strategy.ANKLES
         return self._told(asked.law.step(q, v, t), strategy, t)
 
+    def _seen(self, stepper: Stepper, q: Array, v: Array, t: float) -> Seen:
+        forces = None if self._felt is None else self._felt[stepper.numbers, 2]
+        return stepper.eyes.see(q, v, t, forces)
+
     def _take_over(self, law: BalancingLaw, contacts: NDArray[np.intp]) -> None:
         """Have another law answer from now on."""
         if law is not self._asked:
             if self._torques is not None:
                 law.take_over(self._torques, self._wrenches[contacts])
+                self._changed = self._time
             self._asked, self._contacts = law, contacts
 
     def _told(self, output: ControlOutput, strategy: Strategy, t: float) -> ControlOutput:
         """The output with the wrenches of all contacts, and what they are meant to do."""
-        if self._torques is not None:
-            most = STEEPEST * self._period * self._limits.torques
+        if self._torques is not None and self._time < t < self._changed + CHANGE_S:
+            most = STEEPEST * (t - self._time) * self._limits.torques
             change = output.torques - self._torques
             output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
         wrenches, bearing = np.zeros_like(self._wrenches), np.zeros(len(self._wrenches))
@@ -157,12 +166,13 @@ class SteppingController(BalancingLaw):
         step, swing, landing = 0, -1, np.full(4, np.nan)
         if self.stepper is not None:
             gait = self.stepper.gait
-            step, (swing, landing) = gait.steps, self.stepper.landing(self.desired.rotation)
+            step, (swing, landing) = gait.steps, self.stepper.landing()
             if gait.mode in (Mode.UNLOAD, Mode.LOAD):
                 bearing[swing] = 0.5
         before = self.laws[: self.laws.index(self._asked)]
         output.active = output.active + sum(len(law.constraint_names) for law in before)
         self._wrenches, self._torques, self.bearing = wrenches, output.torques, bearing
+        self._time = t
         self.footstep = Footstep(strategy, step, swing, landing)
         self.track.add(t, self.desired)
         self.tell(output)

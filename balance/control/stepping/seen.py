@@ -41,8 +41,10 @@ class Seen:
 class Eyes:
     """Looks at states of a robot."""
 
-    def __init__(self, model: pin.Model, sizes: StepSizes) -> None:
+    def __init__(self, model: pin.Model, q_nominal: Array, sizes: StepSizes) -> None:
         self._model, self._data, self._sizes = model, model.createData(), sizes
+        self.nominal = self.see(q_nominal, np.zeros(model.nv), 0.0, None)
+        self._facing = self.heading(self.nominal)
 
     def see(self, q: Array, v: Array, t: float, forces: Array | None) -> Seen:
         """The state at configuration ``q`` and velocity ``v``."""
@@ -63,6 +65,10 @@ class Eyes:
             return yaws[foot]
         turned = (yaws[1] - yaws[0] + np.pi) % (2.0 * np.pi) - np.pi
         return yaws[0] + 0.5 * turned
+
+    def turned(self, seen: Seen, foot: int | None = None) -> float:
+        """How far that is from where it faces nominally."""
+        return self.heading(seen, foot) - self._facing
 
     def left(self, seen: Seen) -> bool:
         """Whether the capture point has left the support of both feet."""
@@ -88,6 +94,10 @@ class Plane:
     def under(cls, pose: pin.SE3) -> Plane:
         """That of a sole that stands flat."""
         return cls(pose.translation.copy(), pose.rotation[:, 2].copy())
+
+    def tilt(self, pose: pin.SE3) -> float:
+        """Sine of the angle between it and a sole."""
+        return float(np.linalg.norm(np.cross(self.normal, pose.rotation[:, 2])))
 
     def above(self, place: Array) -> Array:
         """The point (3,) of the plane over ``place`` (2,)."""

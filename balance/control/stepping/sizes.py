@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.control.phases.course import PEAK_BEND, PEAK_RATE
 from balance.robots import Robot
 from balance.robots.capability.body import level_directions
 from balance.robots.capability.legs import legs
@@ -93,15 +94,14 @@ class StepSizes:
         return LIFT * self.leg
 
     def travel(self, azimuth: float, times: Array) -> Array:
-        """How far a foot gets, relative to the CoM, in ``times``: faster, steady, slower."""
+        """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
         around = np.append(STEP_AZIMUTHS, 2.0 * np.pi)
         angle = azimuth % (2.0 * np.pi)
         speed = np.interp(angle, around, np.append(self.foot_speed, self.foot_speed[0]))
         bend = np.interp(
             angle, around, np.append(self.foot_acceleration, self.foot_acceleration[0])
         )
-        ramp = speed / bend
-        return np.where(times > 2.0 * ramp, speed * (times - ramp), 0.25 * bend * times**2)
+        return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
 
 
 def can_step(robot: Robot) -> bool:

@@ -22,9 +22,9 @@ from balance.robots.contacts import ContactSurface
 Array = NDArray[np.float64]
 
 # Weights per squared m/s^2, angular accelerations times the CoM's height.
-COM, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = 1.0, 0.3, 0.3, 0.9, 0.1, 0.5, 1e-3
+COM, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = 1.0, 0.3, 0.3, 0.9, 0.3, 0.5, 1e-3
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
-BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 10.0, 2.0, 2.0  # omega
+BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
 
 
 @dataclass(slots=True)

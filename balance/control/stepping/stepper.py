@@ -15,7 +15,7 @@ from balance.control.stepping.gait import Gait, Mode
 from balance.control.stepping.heights import com_height
 from balance.control.stepping.home import Home, find_home
 from balance.control.stepping.seen import Eyes, Seen
-from balance.control.stepping.sizes import heading_of, step_sizes
+from balance.control.stepping.sizes import step_sizes
 from balance.control.stepping.stance_law import StanceLaw, SwingTarget, Wish
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
@@ -57,13 +57,10 @@ class Stepper:
 
         self.both = made(*sizes.soles)
         self.single = made(sizes.soles[0]), made(sizes.soles[1])
-        self.eyes = Eyes(robot.model, sizes)
+        self.eyes = Eyes(robot.model, robot.q_nominal, sizes)
         self._period = period
         self.gait = Gait(sizes, self.eyes, self._weight, period)
         self._upright = pin.Quaternion(robot.q_nominal[3:7]).matrix()
-        self._nominal = self.eyes.see(robot.q_nominal, np.zeros(robot.model.nv), 0.0, None)
-        self._facing = self.eyes.heading(self._nominal)
-        self._turned = heading_of(self._upright) - self._facing
 
     @property
     def laws(self) -> tuple[StanceLaw, ...]:
@@ -74,18 +71,18 @@ class Stepper:
         """Where the robot stands, if it does so as in its nominal stance; None while it steps."""
         if self.gait.mode is not Mode.STAND:
             return None
-        return find_home(self._nominal, seen, self.eyes)
+        return find_home(seen, self.eyes)
 
     def ask(self, seen: Seen) -> Asked:
         """Tell a law what is wanted of it now."""
         gait = self.gait
-        heading = self.eyes.heading(seen, gait.stance if gait.stepping else None) - self._facing
-        rotation = pin.rpy.rpyToMatrix(0.0, 0.0, heading) @ self._upright
-        height = com_height(gait, seen, heading)
+        turned = self.eyes.turned(seen, gait.stance if gait.stepping else None)
+        rotation = pin.rpy.rpyToMatrix(0.0, 0.0, turned) @ self._upright
+        height = com_height(gait, seen, turned)
         least, most = self._bounds(seen)
         law, feet, swing = self.both, [0, 1], None
         if gait.mode is Mode.SWING:
-            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(heading)
+            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing()
         acceleration = self._acceleration(seen, height)
         law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet]))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
@@ -100,14 +97,17 @@ class Stepper:
         up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
         return np.append(level, up)
 
-    def _swing(self, heading: float) -> SwingTarget:
+    def _swing(self) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
-        path, plan, ground = gait.path, gait.plan, gait.ground
-        assert path and plan and ground
-        path.advance(self._period, ground.above(plan.place), plan.time)
-        yaw = heading + self._facing + sizes.turns[gait.swing]
+        path, (plan, place) = gait.path, gait.aim
+        assert path is not None
+        path.advance(self._period, place, plan.time)
         return SwingTarget(
-            sizes.soles[gait.swing], path.place, path.velocity, path.acceleration, ground.axes(yaw)
+            sizes.soles[gait.swing],
+            path.place,
+            path.velocity,
+            path.acceleration,
+            gait.ground.axes(gait.yaw),
         )
 
     def _bounds(self, seen: Seen) -> tuple[Array, Array]:
@@ -122,13 +122,9 @@ class Stepper:
         most = np.maximum(most, EMPTY_N)
         return np.minimum(least, 0.5 * most), most
 
-    def landing(self, rotation: Array) -> tuple[int, Array]:
-        """Number of the sole that steps, and where it is to land, (4,); -1 and NaN for none.
-
-        ``rotation`` is that of the base that is wanted.
-        """
+    def landing(self) -> tuple[int, Array]:
+        """Number of the sole that steps, and where it is to land, (4,); -1 and NaN for none."""
         gait = self.gait
-        if not (gait.stepping and gait.plan and gait.ground):
+        if not gait.stepping:
             return -1, np.full(4, np.nan)
-        yaw = heading_of(rotation) - self._turned + self.sizes.turns[gait.swing]
-        return int(self.numbers[gait.swing]), np.append(gait.ground.above(gait.plan.place), yaw)
+        return int(self.numbers[gait.swing]), np.append(gait.aim[1], gait.yaw)

@@ -22,8 +22,14 @@ class SwingPath:
         """``place`` (3,) is where the foot stands."""
         self.place, self.velocity, self.acceleration = place.copy(), np.zeros(3), np.zeros(3)
         self._start, self._lift, self._landing_speed = float(place[2]), lift, landing_speed
+        self._rising = True
         self.time = 0.0
         """For how long it has been in the air, s."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether it still goes up: a touch is no landing."""
+        return self._rising
 
     def advance(self, dt: float, goal: Array, left: float) -> None:
         """Go on for ``dt`` s towards ``goal`` (3,), to be reached ``left`` s from now."""
@@ -32,7 +38,8 @@ class SwingPath:
             for axis in (0, 1):
                 self._move(axis, dt, float(goal[axis]), 0.0, left)
             to_top = RISE * whole - self.time
-            if to_top > SOONEST:
+            self._rising = to_top > SOONEST
+            if self._rising:
                 top = max(self._start, float(goal[2])) + self._lift
                 self._move(2, dt, top, 0.0, to_top)
             else:
@@ -45,6 +52,10 @@ class SwingPath:
             self.acceleration[:] = 0.0
             self.place += dt * self.velocity
         self.time += dt
+
+    def touch(self, place: Array) -> None:
+        """Stay over where it has met the ground, and go on downwards."""
+        self.place[:2], self.velocity[:2], self.acceleration[:] = place[:2], 0.0, 0.0
 
     def _move(self, axis: int, dt: float, end: float, speed: float, T: float) -> None:
         """Along one axis by ``dt`` of the ``T`` s in which ``end`` is reached at a ``speed``."""

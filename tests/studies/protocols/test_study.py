@@ -1,0 +1,143 @@
+"""A protocol as a study: what it asks for, what it makes of answers, and that it goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from balance.config import PROTOCOLS
+from balance.errors import BalanceError, ConfigError
+from balance.studies.protocols.interface import few_falls
+from balance.studies.protocols.study import ProtocolStudy
+from balance.studies.store import Row, StudyFolder
+from balance.studies.workers import INDICATOR, Result, Task, execute
+
+FRONTAL = {"sides": ["frontal"]}
+
+
+def answer(task: Task, limit: float) -> dict[str, Any]:
+    """A run that falls above an energy, with figures that follow from it."""
+    energy = task.config["pendulum"]["motion"]["energy_J"]
+    return {
+        "outcome": "recovered" if energy <= limit else "fell",
+        "error": None,
+        f"{INDICATOR}peak_force_N": 10.0 * energy,
+        f"{INDICATOR}impulse_Ns": energy,
+        f"{INDICATOR}return_J": 0.1 * energy,
+        f"{INDICATOR}friction_J": 0.2 * energy,
+        f"{INDICATOR}pad_J": 0.0,
+    }
+
+
+def run_all(study: ProtocolStudy, folder: StudyFolder, limit: float, most: int = 9999) -> int:
+    """Answer the study's questions in place of workers; how many there were."""
+    study.resume(folder)
+    count = 0
+    while count < most and (task := study.next_task()) is not None:
+        row: Row = study.row(task, Result(answer(task, limit)))
+        folder.append(row)
+        study.take(row)
+        count += 1
+    return count
+
+
+def make() -> ProtocolStudy:
+    return ProtocolStudy("dysturbance_impulsive", "toro", ["momentum"], keys=FRONTAL)
+
+
+def test_the_hardest_level_withstood_is_reported_raw_and_as_a_humans(tmp_path: Path) -> None:
+    study = make()
+    with StudyFolder(tmp_path / "a", study.kind, study.definition) as folder:
+        count = run_all(study, folder, 15.0)
+        study.finish(folder)
+    (line,) = json.loads((tmp_path / "a" / "indicators.json").read_text())
+    assert line["energy [J]"] == 15.0
+    assert line["smallest level failed"] == 18.0
+    assert count == line["runs"]
+    assert count % 10 == 0
+    assert line["peak force [N]"] == pytest.approx(150.0)
+    assert line["absorbed [J]"] == pytest.approx(15.0 * 0.7)
+    assert line["absorbed share"] == pytest.approx(0.7 / 0.8)
+    factor = study.entrants[0].protocol.factors("frontal")
+    assert line["peak force, human [N]"] == pytest.approx(150.0 / factor.force, rel=1e-4)
+
+
+def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
+    whole = make()
+    with StudyFolder(tmp_path / "whole", whole.kind, whole.definition) as folder:
+        total = run_all(whole, folder, 15.0)
+    first = make()
+    with StudyFolder(tmp_path / "parts", first.kind, first.definition) as folder:
+        done = run_all(first, folder, 15.0, most=17)
+    second = make()
+    with StudyFolder(tmp_path / "parts", second.kind, second.definition) as folder:
+        assert run_all(second, folder, 15.0) == total - done
+    assert second.report() == whole.report()
+
+
+def test_a_level_fails_at_thirty_percent_of_falls() -> None:
+    rows = [{"outcome": "fell"}] * 2 + [{"outcome": "recovered"}] * 8
+    assert few_falls(rows)
+    assert not few_falls([{"outcome": "fell"}] * 3 + [{"outcome": "upright"}] * 7)
+
+
+def test_runs_of_a_level_differ_and_levels_share_placements() -> None:
+    study = make()
+    protocol = study.entrants[0].protocol
+    (condition,) = protocol.conditions()
+    one = [protocol.experiment(condition, 5.0, run)["pendulum"] for run in range(10)]
+    other = [protocol.experiment(condition, 8.0, run)["pendulum"] for run in range(10)]
+    assert len({tuple(x["direction"]) for x in one}) == 10
+    assert [x["point_m"] for x in one] == [x["point_m"] for x in other]
+
+
+def test_a_run_on_a_worker_has_the_protocols_indicators() -> None:
+    study = make()
+    task = study.next_task()
+    assert task is not None
+    columns = execute(task).columns
+    assert columns["outcome"] == "recovered"
+    energy = task.config["pendulum"]["motion"]["energy_J"]
+    spent = sum(columns[f"{INDICATOR}{n}_J"] for n in ("robot_work", "pad", "friction", "return"))
+    assert spent == pytest.approx(energy, rel=0.01)
+    assert columns[f"{INDICATOR}impulse_Ns"] > 5.0
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS.ours))
+def test_every_protocol_describes_itself_and_asks_for_valid_runs(name: str) -> None:
+    assert PROTOCOLS.describe(name)
+    study = ProtocolStudy(name, "toro", ["momentum"])
+    assert study.next_task() is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "robot", "keys", "words"),
+    [
+        ("dysturbance_impulsive", "toro", {"body": "chest"}, "no such body"),
+        ("dysturbance_impulsive", "toro", {"levels_J": [250.0]}, "less than or equal to 200"),
+        ("dysturbance_impulsive", "toro", {"runs": 5}, "greater than or equal to 10"),
+        ("dysturbance_impulsive", "toro", {"body": "head"}, "holds|no pendulum|1.50"),
+        ("dysturbance_sine_force", "toro", {"levels_N": [700.0]}, "less than or equal to 600"),
+        ("dysturbance_sine_force", "toro", {"frequencies_hz": [3.0]}, "less than or equal to 2"),
+        ("dysturbance_ramp_force", "toro", {"rates_N_s": [400.0]}, "less than or equal to 300"),
+        ("benchbalance", "toro", {"weight_shares": [0.3]}, "less than or equal to 0.18"),
+        ("benchbalance", "alexander", {}, "which body of robot 'alexander' is its chest"),
+        ("robocup_standing", "toro", {"pulled": [0.8]}, "less than or equal to 0.75"),
+        ("robocup_standing", "toro", {"bottle_kg": 4.0}, "a bottle has 3, 5 or 10 kg"),
+        ("balance_v1", "toro", {"cells": ["moon *"]}, "names no cell"),
+        ("no_such", "toro", {}, "'no_such'.* is unknown"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(
+    name: str, robot: str, keys: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BalanceError, match=words):
+        ProtocolStudy(name, robot, [None], keys=keys)
+
+
+def test_a_law_that_nobody_knows_is_told() -> None:
+    with pytest.raises(ConfigError, match="'no_law'"):
+        ProtocolStudy("benchbalance", "toro", ["no_law"])
