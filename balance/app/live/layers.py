@@ -11,10 +11,15 @@ import viser
 from numpy.typing import NDArray
 
 from balance.app.live.colours import ALARM, ASKED, CAPTURE, GROUND, MASS, NEUTRAL, PUSH, SPIN
+from balance.app.live.footstep_layers import (
+    Footsteps,
+    PlannedFootstep,
+    SoleOutlines,
+    sole_ring,
+)
 from balance.app.live.layer import LIFT_M, ROOT, Layer, Scale, place, show, turn
 from balance.app.live.observer import Instant, Observer
 from balance.app.live.pendulum_layer import PendulumBall
-from balance.app.live.steps import Footsteps, PlannedFootstep, SoleOutlines, sole_ring
 from balance.robots import Robot
 from balance.simulation.pushes import Push
 
