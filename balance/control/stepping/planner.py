@@ -89,7 +89,7 @@ def plan_landing(
     moved += (xi - com) * np.sinh(sizes.omega * (times + before))[:, None]
     way = place - foot - moved
     distance = np.hypot(way[:, 0], way[:, 1])
-    azimuth = float(np.arctan2(*(place - foot).mean(axis=0)[::-1])) + heading
+    azimuth = float(np.arctan2(*(place - foot).mean(axis=0)[::-1]))
     beyond = np.maximum(distance - sizes.travel(azimuth, times), 0.0)
     cost = MISSED * missed + FAR * beyond + TIME * times
     cost += DISTANCE * np.hypot(*(place - foot).T)

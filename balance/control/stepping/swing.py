@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 RISE = 0.45  # of the swing's time, after which the foot is highest
-SOONEST = 0.02  # s: what is nearer in time than this is not aimed at any more
+SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
 
 
 class SwingPath:

@@ -89,10 +89,9 @@ def test_mirrored_pushes_have_mirrored_plans(sizes: StepSizes) -> None:
     assert right.time == left.time
 
 
-def test_a_harder_push_is_caught_sooner_or_farther(sizes: StepSizes) -> None:
+def test_a_harder_push_is_caught_farther(sizes: StepSizes) -> None:
     soft, hard = (plan(sizes, np.array([v, 0.0]), 0) for v in (0.3, 0.6))
     assert hard.place[0] > soft.place[0]
-    assert hard.time <= soft.time
 
 
 def test_what_cannot_be_reached_is_missed(sizes: StepSizes) -> None:

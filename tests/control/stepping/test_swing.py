@@ -21,7 +21,7 @@ def walked(goals: np.ndarray, time: float = TIME) -> tuple[np.ndarray, np.ndarra
 
 
 def test_it_lands_at_its_goal_at_rest_but_for_its_landing_speed() -> None:
-    goal = START + [0.5, 0.1, 0.02]
+    goal = START + np.array([0.5, 0.1, 0.02])
     places, velocities, _ = walked(np.tile(goal, (round(TIME / DT), 1)))
     np.testing.assert_allclose(places[-1], goal, rtol=0, atol=2e-3)
     np.testing.assert_allclose(velocities[-1], [0, 0, -SPEED], rtol=0, atol=0.02)
@@ -30,7 +30,7 @@ def test_it_lands_at_its_goal_at_rest_but_for_its_landing_speed() -> None:
 
 def test_velocities_are_the_derivatives_of_places_also_where_the_goal_moves() -> None:
     n = round(TIME / DT)
-    goals = np.tile(START + [0.4, 0.0, 0.0], (n, 1))
+    goals = np.tile(START + np.array([0.4, 0.0, 0.0]), (n, 1))
     goals[n // 3 :, 1] += 0.1
     places, velocities, accelerations = walked(goals)
     rates = np.diff(places, axis=0) / DT
