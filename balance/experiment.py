@@ -22,6 +22,7 @@ from balance.config.sections import own_quantities
 from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.after_fall import FallenLaw
+from balance.control.parts.fallback import NUMERICAL
 from balance.control.parts.moving_contacts import moving_contacts
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
@@ -63,8 +64,6 @@ MAX_SPEED = 1e4  # m/s or rad/s; a robot that is faster exists only in a simulat
 PROGRESS_EVERY = 100  # control periods
 LYING_S = 4.0  # for which a fall goes on at most, if the config does not say
 STILL_S, STILL_SPEED = 0.25, 0.05  # m/s, rad/s; a robot that was slower for so long lies still
-# What libraries raise when numbers get out of hand.
-_NUMERICAL = (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError)
 
 
 class Experiment:
@@ -140,6 +139,7 @@ class Experiment:
         self._after_fall_s = longest if after is None else after
         self._still = 0
         self.end, self.conflict = RunEnd(), ""
+        self._seen: tuple[Array, Array] | None = None
         self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
         self._fell_at = np.inf
@@ -155,7 +155,7 @@ class Experiment:
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = aborted(Cause.INTERRUPTED, "interrupted by the user")
-        except _NUMERICAL as error:
+        except NUMERICAL as error:
             end = aborted(Cause.ERROR, str(error))
         wall = clock.perf_counter() - began
         return self.recording(log, end, wall)
@@ -193,6 +193,20 @@ class Experiment:
                 progress(float(log.time[log.rows - 1]), clock.perf_counter() - began)
         return self.end
 
+    def look(self, log: Log) -> tuple[Array, Array]:
+        """Configuration and velocity as the law is to see them in the next period.
+
+        Whoever decides for a law from outside may ask before he calls :meth:`advance`.
+        """
+        if self._seen is None:
+            q, v, t = self.plant.q, self.plant.v, log.rows * self._period
+            if (moving := moving_contacts(self.controller)) is None:
+                self._seen = self.perception.see(q, v, t)
+            else:
+                self._seen = self.perception.see(q, v, t, moving.bearing)
+                moving.feel(self.perception.wrenches)
+        return self._seen
+
     def advance(self, log: Log) -> bool:
         """Simulate one control period into the next row of ``log``; whether the run is over.
 
@@ -205,11 +219,7 @@ class Experiment:
         q, v = plant.q, plant.v
         started = clock.perf_counter()
         moving = moving_contacts(self.controller)
-        if moving is None:
-            seen = self.perception.see(q, v, t)
-        else:
-            seen = self.perception.see(q, v, t, moving.bearing)
-            moving.feel(self.perception.wrenches)
+        seen, self._seen = self.look(log), None
         output = self._law.step(*seen, t)
         if moving is not None and output.bearing is None:  # it has fallen
             moving.tell(output)

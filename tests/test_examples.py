@@ -30,6 +30,7 @@ def test_the_page_shows_each_example_as_it_is(name: str) -> None:
     ("script", "told"),
     [
         ("first_push.py", r"toro, law momentum: recovered\n.*ankles.*\nthe CoM moved by \d+ mm"),
+        ("improve.py", r"before: [\d.]+\nafter: [\d.]+"),
         ("envelope.py", r"it recovers from [\d.]+ N s, and not from [\d.]+ N s"),
     ],
 )

@@ -40,6 +40,8 @@ HOMES = {
     "proxsuite": ("control.qp",),
     "piqp": ("control.qp",),
     "numba": ("control.parts.compiled",),
+    "onnxruntime": ("control.parts.network",),
+    "gymnasium": ("app.gym",),
     "mujoco": ("simulation.plants",),
     "imageio_ffmpeg": ("simulation.plants",),
     "viser": ("app.live",),

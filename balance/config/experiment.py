@@ -102,8 +102,8 @@ class ExperimentConfig(Strict):
     provenance: dict[str, str] | None = None
     """Versions and date; written with a result, and not read. Example: {balance: 0.2.0}."""
     code: dict[str, str] | None = None
-    """Files of your own code that take part, each with its hash; written with a result, and checked
-    when it is repeated. Example: {'my_laws.py:JointPD': 9f86d081884c7d65}."""
+    """Files of your own code and networks that take part, each with its hash; written with a
+    result, and checked when it is repeated. Example: {'my_laws.py:JointPD': 9f86d081884c7d65}."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ExperimentConfig:

@@ -11,6 +11,8 @@ from typing import Any
 _SQLITE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!/|:memory:|file:)(.+)", re.DOTALL)
 CODE_FILE = re.compile(r"(?P<file>[^:*?\"<>|]+\.py):(?P<attribute>[A-Za-z_]\w*)")
 """A reference to a user's own code."""
+NETWORK_FILE = re.compile(r"[^*?\"<>|]+\.onnx")
+"""A trained network."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -29,8 +31,8 @@ def with_full_paths(tree: Any, folder: Path | None = None) -> Any:
     """A config's or a study's tree with full paths; relative ones begin at ``folder``.
 
     That is the folder of the file which names them, or by default the working folder.  A path may
-    be that of a robot, wherever a study sets one, of a database file, and of a user's own code,
-    ``file.py:Name``.
+    be that of a robot, wherever a study sets one, of a database file, of a network, and of a user's
+    own code, ``file.py:Name``.
     """
     start = Path.cwd() if folder is None else folder
     if isinstance(tree, list | tuple):
@@ -61,6 +63,8 @@ def _full_robots(value: Any, folder: Path) -> Any:
 
 
 def _full_code(value: Any, folder: Path) -> Any:
+    if isinstance(value, str) and NETWORK_FILE.fullmatch(value):
+        return full_path(value, folder)
     found = CODE_FILE.fullmatch(value) if isinstance(value, str) else None
     return f"{full_path(found['file'], folder)}:{found['attribute']}" if found else value
 

@@ -39,15 +39,27 @@ class Found:
 class Registry:
     """One kind of thing that can be added: ours, and those of entry points, files and modules."""
 
-    def __init__(self, kind: str, group: str, ours: Callable[[], Ours], needs: str = "") -> None:
-        """``kind`` is its word in errors, ``needs`` a method that whatever is found must have."""
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        ours: Callable[[], Ours],
+        needs: str = "",
+        guests: tuple[str, ...] = (),
+    ) -> None:
+        """``kind`` is its word in errors, ``needs`` a method that whatever is found must have.
+
+        ``guests`` are those of ours that cannot do without keys of the user's, such as a file.
+        """
         self.kind, self.group, self._needs, self._find_ours = kind, group, needs, ours
+        self.guests = guests
         self._found: dict[str, Found] = {}
 
     @cached_property
     def ours(self) -> Ours:
-        """Our own names, in the order in which tables and figures show them."""
-        return self._find_ours()
+        """Our own names, in the order in which tables and figures show them: guests last."""
+        found = self._find_ours()
+        return {name: found[name] for name in sorted(found, key=lambda one: one in self.guests)}
 
     @cached_property
     def _installed(self) -> dict[str, list[EntryPoint]]:
@@ -61,6 +73,11 @@ class Registry:
     def names(self) -> list[str]:
         """Our own names, then those that installed packages declare."""
         return [*self.ours, *(name for name in self._installed if name not in self.ours)]
+
+    def ready(self, installed: bool = True) -> list[str]:
+        """The names that can stand alone, all but the guests; ours only without ``installed``."""
+        names = self.names() if installed else self.ours
+        return [name for name in names if name not in self.guests]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -197,7 +214,7 @@ _PROTOCOLS = {
     )
 }
 
-LAWS = Registry("law", "balance.laws", _laws, needs="step")
+LAWS = Registry("law", "balance.laws", _laws, needs="step", guests=("policy",))
 PUSHES = Registry("push", "balance.pushes", lambda: _PUSHES, needs="delivered")
 ENGINES = Registry("engine", "balance.engines", lambda: _ENGINES, needs="step")
 QUANTITIES = Registry("quantity", "balance.quantities", _quantities)

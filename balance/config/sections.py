@@ -17,7 +17,7 @@ from balance.config.plant import PlantConfig
 from balance.config.pushes import PushConfig
 from balance.config.quantity import Quantity, as_quantity
 from balance.config.registry import ENGINES, LAWS, PUSHES, QUANTITIES, Found, Registry
-from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference
+from balance.config.user_code import SHOWN_DIGITS, UserCode, is_reference, network_files
 from balance.errors import ConfigError
 
 B = TypeVar("B", bound=BaseModel)
@@ -94,6 +94,9 @@ def experiment_sections(tree: Mapping[str, Any], code: bool = True) -> Sections:
         if behind.code is not None:
             found[behind.name] = behind.code
             problems.extend(_other_file(behind, tree.get("code")))
+    for network in network_files(tree.get("controller")) if code else ():
+        found[network.reference] = network
+        problems.extend(_other_file(Found(network.reference, None, network), tree.get("code")))
     pushes, plant = tree.get("pushes"), tree.get("plant")
     items = pushes if isinstance(pushes, list | tuple) else ()
     kinds = [named(PUSHES, item, f"pushes.{i}", PushConfig) for i, item in enumerate(items)]
@@ -112,6 +115,12 @@ def check_code(found: Found, code: Mapping[str, str] | None) -> None:
     """Raise if what a name stands for is no longer what an experiment was read with."""
     for problem in _other_file(found, code):
         raise ConfigError(problem)
+
+
+def check_network(file: str, code: Mapping[str, str] | None) -> None:
+    """Raise if a network is no longer what an experiment was read with."""
+    for network in network_files({"": file}):
+        check_code(Found(file, None, network), code)
 
 
 def _other_file(found: Found, given: object) -> Iterator[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from balance.config.paths import CODE_FILE
+from balance.config.paths import CODE_FILE, NETWORK_FILE
 from balance.errors import ConfigError, known_names
 
 _MODULE = re.compile(r"^(?P<module>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):(?P<attribute>[A-Za-z_]\w*)$")
@@ -97,6 +97,15 @@ def load_reference(reference: str, kind: str, key: str) -> tuple[Any, UserCode]:
             f"{where}: {file.name} has no '{attribute}'{known_names(attribute, classes)}"
         )
     return getattr(module, attribute), code
+
+
+def network_files(tree: Any) -> Iterator[UserCode]:
+    """The networks that a section names, as far as they are there, each with its hash."""
+    if isinstance(tree, Mapping):
+        for item in tree.values():
+            yield from network_files(item)
+    elif isinstance(tree, str) and NETWORK_FILE.fullmatch(tree) and Path(tree).is_file():
+        yield UserCode(tree, Path(tree), _hash(Path(tree)))
 
 
 def _defined_in(module: ModuleType, item: object) -> bool:

@@ -10,19 +10,14 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.config.laws import ImpedanceConfig
+from balance.control.parts.posture_impedance import STANDING
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.support import Support, SupportView, supporting_joints
 from balance.control.parts.wrench_law import WrenchLaw
-from balance.dynamics.checks import symmetrise
-from balance.dynamics.joint_control import gains_of_oscillator
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-SLOWEST_S = 0.002
-"""Control period at which a foot in the air is still to be held without shaking."""
-LARGEST = 0.5
-"""Most that a spring or a damper may change within that period: k_p T^2 / I and k_d T / I."""
 WEAK = 1e-3  # of the largest singular value: where contacts hardly leave a setpoint any way
 
 
@@ -48,7 +43,7 @@ class JointPDController(WrenchLaw):
     class Config(WrenchLawConfig):
         """Keys of `law: joint_pd`; its ``gains``, which hold CoM and base, play no part."""
 
-        bearing: ImpedanceConfig = ImpedanceConfig(frequency_hz=0.7, damping_ratio=1.0)
+        bearing: ImpedanceConfig = STANDING
         """Oscillator of the joints that bear a contact, for a CoM height of 1 m; its frequency goes
         with 1 / sqrt(height). `impedance` is that of the others."""
 
@@ -57,14 +52,7 @@ class JointPDController(WrenchLaw):
         wanted = section_of(config, self.Config).bearing
         self._weight = np.append(self.support.weight, np.zeros(3))
         self._gravity = self._weight / robot.mass
-        bearing, free = supporting_joints(robot), _free_inertias(robot)
-        frequency = wanted.frequency_hz / float(np.sqrt(robot.com()[2]))
-        k_p, k_d = gains_of_oscillator(frequency, wanted.damping_ratio)
-        share = _inertias_about_axes(robot) / len(robot.soles)
-        springs = np.minimum(k_p * share, LARGEST * free / SLOWEST_S**2)
-        dampers = np.minimum(k_d * share, LARGEST * free / SLOWEST_S)
-        self.posture.stiffness[bearing] = springs[bearing]
-        self.posture.damping[bearing] = dampers[bearing]
+        self.posture.bear(robot, wanted)
         self._follow = _joints_of_setpoint(self.support)
         self._rest, self._desired = self.path.at(0.0), self.path.at(0.0)
         self._nominal = robot.q_nominal[7:].copy()
@@ -94,24 +82,6 @@ class JointPDController(WrenchLaw):
         self.posture.nominal[:] = self._nominal + self._follow.dot(offset)
         self._drag[:] = self.posture.damping * self._follow.dot(rate)
         self._desired = desired
-
-
-def _free_inertias(robot: Robot) -> Array:
-    """1 / (M^-1)_jj (nj,), kg m^2: what a joint feels of the robot in the air, all others free."""
-    M = symmetrise(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))
-    return np.asarray(1.0 / np.diag(np.linalg.inv(M))[6:])
-
-
-def _inertias_about_axes(robot: Robot) -> Array:
-    """Inertia of the whole robot in its nominal posture about every joint's axis (nj,), kg m^2."""
-    model, data = robot.model, robot.model.createData()
-    pin.ccrba(model, data, robot.q_nominal, np.zeros(model.nv))
-    pin.computeJointJacobians(model, data, robot.q_nominal)
-    # Pinocchio's Jacobian has the twist of every joint at the world's origin; h = I twist is the
-    # momentum of the robot that turns with it as one body, and twist . h the inertia.
-    whole = pin.Inertia(data.Ig.mass, np.array(data.com[0]), np.array(data.Ig.inertia))
-    twists = data.J[:, 6:]
-    return np.asarray((twists * whole.matrix().dot(twists)).sum(axis=0))
 
 
 def _joints_of_setpoint(support: Support) -> Array:

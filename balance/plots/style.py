@@ -102,13 +102,13 @@ def run_style(index: int) -> dict[str, Any]:
 def law_style(law: str, variant: int = 0) -> dict[str, Any]:
     """Colour of a control law, the same in every figure; its variants differ in their dashes."""
     dashes = DASHES[variant % len(DASHES)]
-    names = LAWS.names()
+    names = LAWS.ready()
     return {**run_style(names.index(law) if law in names else len(names)), "linestyle": dashes}
 
 
 def law_styles(laws: Sequence[str]) -> list[dict[str, Any]]:
     """Looks of compared laws: ours in their colours, a user's own in those that are left."""
-    known = LAWS.names()
+    known = LAWS.ready()
     taken = {law_style(law)["color"] for law in laws if law in known}
     free = [colour for colour in RUN_COLOURS if colour not in taken] or list(RUN_COLOURS)
     own = [law for law in dict.fromkeys(laws) if law not in known]
@@ -121,7 +121,7 @@ def law_styles(laws: Sequence[str]) -> list[dict[str, Any]]:
 
 def styles(laws: Sequence[str]) -> list[dict[str, Any]]:
     """Looks of several curves: by law if each one is that of another law, else one by one."""
-    if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS.names()):
+    if len(set(laws)) == len(laws) > 1 and set(laws) <= set(LAWS.ready()):
         return [law_style(law) for law in laws]
     return [run_style(index) for index in range(len(laws))]
 

@@ -90,7 +90,7 @@ def _points(axis: Axis, source: str) -> tuple[Point, ...]:
         case RangeAxisConfig():
             return _values(axis.key, _range(axis))
         case LawsAxisConfig():
-            return _values("controller.law", list(LAWS.ours))
+            return _values("controller.law", LAWS.ready(installed=False))
         case CasesAxisConfig():
             return tuple(Point({axis.name: name}, keys) for name, keys in axis.cases.items())
         case SampleAxisConfig():

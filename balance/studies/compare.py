@@ -42,7 +42,7 @@ class Compare:
         self._robots = tuple(str(folder.resolve()) for folder in robots)
         parse_config(config.experiment, source)  # before keys that other laws lack are left out
         self.laws = {law.label: law for law in config.laws} or {
-            law: ComparedLawConfig(law=law) for law in LAWS.ours
+            law: ComparedLawConfig(law=law) for law in LAWS.ready(installed=False)
         }
         axis = CasesAxisConfig(
             type="cases",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from lib.measured_plan import ENGINES, ROBOTS, half_round, period_s
+from lib.measured_plan import ENGINES, ROBOTS, period_s, whole_round
 from lib.measured_runs import Case, Runs, limit_Ns, robot_named
 from lib.measured_tables import found
 
@@ -18,16 +18,14 @@ FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 
 
 def draw(runs: Runs) -> None:
-    """Write the figure of docs/capture.md; what was measured on one side is drawn on that side."""
+    """Write the figure of docs/capture.md."""
     panels = []
     for name in ROBOTS:
         limit: dict[float, float] = {}
         laws: dict[str, dict[float, float]] = {}
-        for azimuth in half_round(name):
+        for azimuth in whole_round(name):
             cell = Case(name, "capture", azimuth, period_s=period_s(name))
             limit[azimuth] = limit_Ns(cell)
-            if 0.0 < azimuth < 180.0:
-                limit[360.0 - azimuth] = limit_Ns(_mirrored(cell))
             ankle = balance.ankle_limit(robot_named(name), cell.direction)
             for label, one in _measured(cell).items():
                 value = found(runs, one)
@@ -35,10 +33,6 @@ def draw(runs: Runs) -> None:
                     laws.setdefault(label, {})[azimuth] = value.value * ankle
         panels.append((Measured(name, limit, laws), _ankle(name)))
     save(measured_figure(panels), FIGURES, "measured_limits")
-
-
-def _mirrored(cell: Case) -> Case:
-    return Case(cell.robot, cell.law, 360.0 - cell.azimuth_deg, period_s=cell.period_s)
 
 
 def _measured(cell: Case) -> dict[str, Case]:

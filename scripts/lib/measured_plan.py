@@ -7,7 +7,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from lib.measured_runs import Case, Runs, Started, below, bisect, edge, holds, once
+from lib.measured_runs import (
+    VARIANTS,
+    Case,
+    Runs,
+    Started,
+    below,
+    bisect,
+    edge,
+    grid,
+    holds,
+    limit_share,
+    once,
+)
 
 from balance.robots import robot_files
 
@@ -16,6 +28,7 @@ ROBOTS = ("toro", *OTHERS)
 ENGINES = ("pinocchio", "mujoco")
 TARGET = {"toro": 1.15}  # of the ankle limit, that the capture law shall recover
 TARGET_OF_OTHERS = 1.05
+FIRST_TRIED = 0.8  # of the recovery limit
 SPOTS = (0.1, 0.2, 0.3, 0.4)  # small pushes that are tried as well
 STARTS = {
     "momentum": 0.8, "whole_body_qp": 0.85, "hierarchical": 0.7, "ott2011": 0.8,
@@ -27,10 +40,16 @@ DISTURBED: tuple[dict[str, object], ...] = (
     {"duration_s": 0.1}, {"duration_s": 0.3},
     *({"world": "sensors", "seed": seed} for seed in range(5)),
 )  # fmt: skip
+CLAIMS = (
+    ("toro", 67.5, "hip"), ("toro", 95.0, "hip"), ("toro", 0.0, "hip +2 cm"),
+    ("toro", 90.0, "hip +2 cm"), ("toro, arms locked", 90.0, "hip"),
+    ("g1, knees straight", 0.0, "hip"), ("g1, knees straight", 180.0, "hip"),
+)  # fmt: skip
+MOST_CLAIMED = 1.25  # of the ankle limit
 AROUND = tuple(30.0 * i for i in range(12))
-HALF_ROUND = {"toro": tuple(15.0 * i for i in range(13))}
+ROUND = {"toro": tuple(15.0 * i for i in range(24))}
+HALF_ROUND = {"toro": ROUND["toro"][:13]}
 HALF_ROUND_OF_OTHERS = AROUND[:7]  # the other directions are mirror images
-MIRRORS = {"toro": tuple(195.0 + 15.0 * i for i in range(11))}
 FEW = (0.0, 60.0, 90.0, 120.0, 180.0)
 LARGEST_ELSEWHERE = {"hip": 0.8, "chest": 0.8, "head": 0.6}  # of the ankle limit, tried at first
 SIDES_ELSEWHERE = 1  # of each place and duration on each robot
@@ -49,11 +68,18 @@ def half_round(robot: str) -> tuple[float, ...]:
     return HALF_ROUND.get(robot, HALF_ROUND_OF_OTHERS)
 
 
-def cells(robots: tuple[str, ...], law: str, engines: tuple[str, ...] = ENGINES) -> Iterator[Case]:
-    """Half round, robot by robot."""
+def whole_round(robot: str) -> tuple[float, ...]:
+    """All directions of the main tables, degrees."""
+    return ROUND.get(robot, AROUND)
+
+
+def cells(
+    robots: tuple[str, ...], law: str, engines: tuple[str, ...] = ENGINES, *, whole: bool = False
+) -> Iterator[Case]:
+    """Half round, or the whole of it, robot by robot."""
     for robot in robots:
         for engine in engines:
-            for azimuth in half_round(robot):
+            for azimuth in whole_round(robot) if whole else half_round(robot):
                 yield Case(robot, law, azimuth, engine=engine, period_s=period_s(robot))
 
 
@@ -62,14 +88,21 @@ def target(robot: str) -> float:
     return TARGET.get(robot, TARGET_OF_OTHERS)
 
 
-def limits_of(
-    runs: Runs, robots: tuple[str, ...], engine: str, azimuths: tuple[float, ...] | None = None
-) -> Iterator[Started]:
-    """From the target on in the first engine, from what that one gave in the other."""
-    for cell in cells(robots, "capture", (engine,)):
-        if azimuths is None or cell.azimuth_deg in azimuths:
-            start = _known(runs, replace(cell, engine=ENGINES[0]), target(cell.robot))
-            yield cell, partial(edge, start, beyond=2 if cell.robot == "toro" else 1)
+def limits_of(runs: Runs, robots: tuple[str, ...], engine: str, half: int = 0) -> Iterator[Started]:
+    """From most of the recovery limit on in the first engine, from what that gave in the other.
+
+    In the second ``half`` of the round from what the first engine gave to the mirror image.
+    """
+    for robot in robots:
+        ahead = half_round(robot)
+        for azimuth in [a for a in whole_round(robot) if a not in ahead] if half else ahead:
+            cell = Case(robot, "capture", azimuth, engine=engine, period_s=period_s(robot))
+            like = replace(
+                cell, engine=ENGINES[0], azimuth_deg=360.0 - azimuth if half else azimuth
+            )
+            start = _known(runs, like, FIRST_TRIED * limit_share(cell))
+            holes = robot == "toro" and engine == ENGINES[0] and not half
+            yield cell, partial(edge, grid(start), beyond=2 if holes else 1)
 
 
 def _known(runs: Runs, cell: Case, otherwise: float) -> float:
@@ -82,19 +115,24 @@ def small_pushes(runs: Runs, robots: tuple[str, ...]) -> Iterator[Started]:
         yield cell, partial(below, runs, cell, spots=SPOTS)
 
 
-def mirrors(runs: Runs) -> Iterator[Started]:
-    """The other half: whether the target holds there too, and if not what does."""
-    for robot in ROBOTS:
-        for engine in ENGINES:
-            for azimuth in MIRRORS.get(robot, AROUND[7:]):
-                cell = Case(robot, "capture", azimuth, engine=engine, period_s=period_s(robot))
-                yield cell, partial(holds, target(robot))
-
-
 def disturbed(runs: Runs, engine: str) -> Iterator[Started]:
     for keys in DISTURBED:
-        for azimuth in FEW:
+        for azimuth in AROUND:
             yield Case("toro", "capture", azimuth, engine=engine, **keys), partial(once, 1.0)
+
+
+def claims() -> Iterator[Case]:
+    """Where the claims made for the law of version 0.1 were found not to hold."""
+    for robot, azimuth, place in CLAIMS:
+        yield Case(robot, "capture", azimuth, period_s=period_s(robot), place=place)
+
+
+def claimed(runs: Runs) -> Iterator[Started]:
+    for cell in claims():
+        start = min(FIRST_TRIED * limit_share(cell), MOST_CLAIMED)
+        yield cell, partial(edge, grid(start))
+        if cell.robot in VARIANTS:
+            yield cell, partial(below, runs, cell, spots=SPOTS)
 
 
 def other_laws(runs: Runs, laws: tuple[str, ...], azimuths: tuple[float, ...] | None = None,
@@ -173,19 +211,23 @@ PARTS: dict[str, Callable[[Runs], Iterator[Started]]] = {
         runs, ("hierarchical", "ott2011", "virtual_model", "joint_pd"), FEW
     ),
     "toro": lambda runs: limits_of(runs, ("toro",), "pinocchio"),
+    "toro_mirrored": lambda runs: limits_of(runs, ("toro",), "pinocchio", 1),
     "toro_mujoco": lambda runs: limits_of(runs, ("toro",), "mujoco"),
+    "toro_mujoco_mirrored": lambda runs: limits_of(runs, ("toro",), "mujoco", 1),
     "others": lambda runs: limits_of(runs, OTHERS, "pinocchio"),
+    "others_mirrored": lambda runs: limits_of(runs, OTHERS, "pinocchio", 1),
     "disturbed": lambda runs: disturbed(runs, "pinocchio"),
-    "others_mujoco": lambda runs: limits_of(runs, OTHERS, "mujoco", FEW),
+    "others_mujoco": lambda runs: limits_of(runs, OTHERS, "mujoco"),
+    "others_mujoco_mirrored": lambda runs: limits_of(runs, OTHERS, "mujoco", 1),
     "toro_below": lambda runs: small_pushes(runs, ("toro",)),
     "momentum_elsewhere": momentum_elsewhere,
     "elsewhere": capture_elsewhere,
     "world": world,
-    "mirrors": mirrors,
     "others_below": lambda runs: small_pushes(runs, OTHERS),
     "disturbed_mujoco": lambda runs: disturbed(runs, "mujoco"),
     "steps": slow_steps,
     "momentum_mujoco": lambda runs: other_laws(runs, ("momentum",), FEW, "mujoco"),
     "whole_body_qp_mujoco": lambda runs: other_laws(runs, ("whole_body_qp",), FEW, "mujoco"),
+    "claims": claimed,
     "random": at_random,
 }

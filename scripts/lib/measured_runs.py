@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import yaml
 from lib.stepping_measures import step_measures
 
 import balance
 from balance.recordings.settling import UntilSettled
-from balance.robots import Robot
+from balance.robots import Robot, robot_files
 
 STEP = 0.05  # of the ankle limit, between two sizes of a push
 Row = dict[str, Any]
@@ -36,7 +37,18 @@ PLACES: dict[str, dict[str, tuple[str, float]]] = {
     },
 }  # fmt: skip
 """Body and height above its origin, m; other places are at the robot's push body."""
-ABOVE = {"hip": 0.0, "hip +5 cm": 0.05, "hip -5 cm": -0.05}
+ABOVE = {"hip": 0.0, "hip +2 cm": 0.02, "hip +5 cm": 0.05, "hip -5 cm": -0.05}
+ARMS = ("shoulder_1", "shoulder_2", "shoulder_3", "elbow", "forearm_yaw", "wrist")
+STRAIGHT = {"hip_pitch_joint": -0.05, "knee_joint": 0.1, "ankle_pitch_joint": -0.05}
+SIDES = ("left", "right")
+VARIANTS: dict[str, tuple[str, Row]] = {
+    "toro, arms locked": ("toro", {"lock": [f"{s}_{j}" for s in SIDES for j in ARMS]}),
+    "g1, knees straight": (
+        "g1", {"posture": {f"{s}_{j}": q for s in SIDES for j, q in STRAIGHT.items()}}
+    ),
+}  # fmt: skip
+"""Shipped robots with something else: which one, joints that are locked, another posture."""
+OWN_ROBOTS = Path(__file__).resolve().parents[2] / "results" / "campaign" / "robots"
 WORLDS: dict[str, Row] = {
     "": {},
     "mass +5 %": {"mismatch.mass_scale": 1.05},
@@ -82,9 +94,29 @@ class Case:
 
 
 @cache
+def robot_file(name: str) -> str:
+    """The name of a robot, or the path of a variant's own file, which is written first."""
+    if name not in VARIANTS:
+        return name
+    base, keys = VARIANTS[name]
+    source = Path(robot_files()[base])
+    tree = yaml.safe_load(source.read_text(encoding="utf-8"))
+    if isinstance(tree["urdf"], str):
+        tree["urdf"] = str(source.parent / tree["urdf"])
+    tree["posture"] |= keys.get("posture", {})
+    tree["lock"] = tree.get("lock", {}) | {
+        joint: tree["posture"].pop(joint, 0.0) for joint in keys.get("lock", ())
+    }
+    path = OWN_ROBOTS / f"{name.replace(', ', '_').replace(' ', '_')}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(tree), encoding="utf-8")
+    return str(path)
+
+
+@cache
 def robot_named(name: str) -> Robot:
     """A robot, loaded once."""
-    return balance.load_robot(name)
+    return balance.load_robot(robot_file(name))
 
 
 def push_point(robot: Robot, place: str) -> tuple[str, list[float], float]:
@@ -99,7 +131,8 @@ def push_point(robot: Robot, place: str) -> tuple[str, list[float], float]:
 
 def config_of(case: Case) -> balance.config.ExperimentConfig:
     """The robot's shipped experiment with another law and push; friction of joints is not told."""
-    name = "toro_side" if case.robot == "toro" else f"{case.robot}_push"
+    base = VARIANTS[case.robot][0] if case.robot in VARIANTS else case.robot
+    name = "toro_side" if base == "toro" else f"{base}_push"
     shipped = balance.load_config(name).controller.model_dump(exclude_unset=True)
     robot = robot_named(case.robot)
     body, point, _ = push_point(robot, case.place)
@@ -110,7 +143,8 @@ def config_of(case: Case) -> balance.config.ExperimentConfig:
     }  # fmt: skip
     controller = {key: shipped[key] for key in ("gains", "contacts") if key in shipped}
     keys = {
-        "controller": controller | {"law": case.law}, "pushes": [push],
+        "robot": robot_file(case.robot), "controller": controller | {"law": case.law},
+        "pushes": [push],
         "plant.engine": case.engine, "control_period_s": case.period_s, "seed": case.seed,
         "stop_after_fall_s": 0.0, **WORLDS[case.world],
     }  # fmt: skip
@@ -139,6 +173,11 @@ def limit_Ns(case: Case) -> float:
     return balance.recovery_limit(
         robot, case.direction[:2], height_m=height, duration_s=case.duration_s, friction=friction
     ).impulse_Ns
+
+
+def limit_share(case: Case) -> float:
+    """The recovery limit over the ankle limit."""
+    return limit_Ns(case) / balance.ankle_limit(robot_named(case.robot), case.direction)
 
 
 class Runs:
@@ -211,8 +250,8 @@ def bisect(start: float, step: float = STEP, least: float = 0.1, most: float = 2
             size = low + step * max(1, round((high - low) / step) // 2)
 
 
-def edge(target: float, least: float = 0.3, beyond: int = 2) -> Search:
-    """Upwards from the target until it was not recovered some times, or down to the first success.
+def edge(target: float, least: float = 0.3, beyond: int = 1) -> Search:
+    """Upwards from a size until it was not recovered some times, or down to the first success.
 
     A size that is recovered beyond a failure is a hole in the range, and seen.
     """

@@ -13,17 +13,17 @@ from lib.measured_plan import (
     ENGINES,
     FEW,
     HALF_ROUND,
-    MIRRORS,
     OTHERS,
     ROBOTS,
     STARTS,
     cells,
+    claims,
     elsewhere,
     half_round,
     period_s,
     target,
 )
-from lib.measured_runs import Case, Runs, limit_Ns, robot_named
+from lib.measured_runs import Case, Runs, limit_share, robot_named
 from lib.tables import stamp, write_table
 
 import balance
@@ -66,11 +66,6 @@ def found(runs: Runs, cell: Case) -> Found | None:
 def text(one: Found | None) -> str:
     """A cell of a table."""
     return "–" if one is None else str(one)
-
-
-def limit_share(cell: Case) -> float:
-    """The recovery limit of a cell over its ankle limit."""
-    return limit_Ns(cell) / balance.ankle_limit(robot_named(cell.robot), cell.direction)
 
 
 def count(done: int, of: int) -> str:
@@ -127,12 +122,7 @@ def _limit_lines(runs: Runs, robot: str) -> tuple[Lines, int]:
 def _mirrored(runs: Runs, cell: Case) -> str:
     if cell.azimuth_deg in (180.0, 360.0):
         return ""
-    both = []
-    for engine in ENGINES:
-        tried = runs.tried(replace(cell, engine=engine))
-        best = max((size for size, good in tried.items() if good), default=None)
-        both.append("–" if not tried else "none" if best is None else f"{best:.2f}")
-    return ", ".join(both)
+    return ", ".join(text(found(runs, replace(cell, engine=engine))) for engine in ENGINES)
 
 
 def figures_table(runs: Runs) -> None:
@@ -142,27 +132,22 @@ def figures_table(runs: Runs) -> None:
         wanted, share = target(robot), SHARE_TARGET.get(robot, SHARE_TARGET_OF_OTHERS)
         for engine in ENGINES:
             ones = []
-            for cell in cells((robot,), "capture", (engine,)):
+            for cell in cells((robot,), "capture", (engine,), whole=True):
                 one = found(runs, cell)
                 if one is not None:
                     ones.append((one, limit_share(cell)))
-            mirror = [
-                runs.recovered(Case(robot, "capture", azimuth, wanted, engine, period_s(robot)))
-                for azimuth in MIRRORS.get(robot, AROUND[7:])
-            ]
-            tried = [good for good in mirror if good is not None]
             lines.append(
                 [
-                    robot, engine, f"{wanted:.2f}",
+                    robot, engine, f"{wanted:.2f}, {share:.2f}",
                     f"{sum(one.value >= wanted - 1e-9 for one, _ in ones)} of {len(ones)}",
-                    f"{sum(tried)} of {len(tried)}",
+                    f"{min((one.value for one, _ in ones), default=0.0):.2f}",
                     f"{sum(one.value >= share * most for one, most in ones)} of {len(ones)}",
-                    f"{share:.2f}",
+                    f"{min((one.value / most for one, most in ones), default=0.0):.2f}",
                     str(sum(bool(one.beyond) for one, _ in ones)),
                 ]
             )  # fmt: skip
-    head = ["robot", "engine", "of the ankle limit, at least", "reached", "at mirror images",
-            "of the recovery limit", "at least", "directions with a hole"]  # fmt: skip
+    head = ["robot", "engine", "asked for, of ankle and recovery limit", "of the ankle limit",
+            "weakest", "of the recovery limit", "weakest", "directions with a hole"]  # fmt: skip
     write_table(PAGE, "figures", head, lines, stamp("scripts/measured_limits"))
 
 
@@ -171,7 +156,7 @@ def failure_table(runs: Runs) -> None:
     lines = []
     for robot in ROBOTS:
         kinds: Counter[str] = Counter()
-        for cell in cells((robot,), "capture"):
+        for cell in cells((robot,), "capture", whole=True):
             failed = [size for size, good in runs.tried(cell).items() if not good]
             if failed:
                 row = runs.rows[replace(cell, fraction=min(failed))]
@@ -301,6 +286,22 @@ def step_table(runs: Runs) -> None:
     write_table(PAGE, "steps", head, lines, stamp("scripts/measured_limits"))
 
 
+def claim_table(runs: Runs) -> None:
+    """What is recovered where the law of version 0.1 was found wanting."""
+    lines = []
+    for cell in claims():
+        one, tried = found(runs, cell), runs.tried(cell)
+        failed = [size for size, good in tried.items() if not good]
+        cause = str(runs.rows[replace(cell, fraction=min(failed))]["cause"]) if failed else ""
+        lines.append(
+            [cell.robot, cell.place, f"{cell.azimuth_deg:g}°", f"{limit_share(cell):.2f}",
+             text(one), f"{sum(tried.values())} of {len(tried)}", cause]
+        )  # fmt: skip
+    head = ["robot", "at", "push to", "recovery limit", "recovered to", "of all sizes tried",
+            "why not more"]  # fmt: skip
+    write_table(PAGE, "claims", head, lines, stamp("scripts/measured_limits"))
+
+
 def law_table(runs: Runs) -> None:
     """All laws on all robots: mean and least limit over a few directions."""
     lines = []
@@ -334,5 +335,5 @@ def write_all(runs: Runs, only: Iterable[str] = ()) -> None:
 TABLES = {
     "limits": limit_tables, "figures": figures_table, "failures": failure_table,
     "disturbed": disturbed_table, "world": world_table, "elsewhere": elsewhere_table,
-    "steps": step_table, "laws": law_table,
+    "steps": step_table, "laws": law_table, "claims": claim_table,
 }  # fmt: skip

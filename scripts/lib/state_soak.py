@@ -30,7 +30,7 @@ LOG = ROOT / "results" / "soak" / "states.jsonl"
 ROBOTS = ("toro", "talos", "icub", "g1")
 BLOCK = 5000
 FORMS = {"whole_body_qp, quaternion form": {"law": "whole_body_qp", "form": "quaternion"}}
-SUBJECTS = (*LAWS.names(), *FORMS)
+SUBJECTS = (*LAWS.ready(), *FORMS)
 """Laws, and other forms of them."""
 ON_ONE_SPOT_EVERY = 7  # has no common divisor with the number of kinds
 RUNGS = (

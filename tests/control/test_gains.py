@@ -55,7 +55,7 @@ def test_default_gains_are_the_same_target_on_every_robot(any_robot: Robot) -> N
     np.testing.assert_allclose(np.diag(K_R), expected, rtol=1e-3)  # bases are not quite level
 
 
-@pytest.mark.parametrize("law", LAWS.names())
+@pytest.mark.parametrize("law", LAWS.ready())
 def test_every_law_has_the_same_default_gains(law: str) -> None:
     tree = load_config("toro_push").model_dump(mode="json", exclude_none=True)
     config = parse_config({**tree, "controller": {"law": law}}, "test")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from balance.config import load_config
 from balance.control import make_controller
-from balance.control.joint_pd import LARGEST, SLOWEST_S, JointPDController
+from balance.control.joint_pd import JointPDController
+from balance.control.parts.posture_impedance import LARGEST, SLOWEST_S
 from balance.control.parts.support import supporting_joints
 from balance.errors import ConfigError
 from balance.experiment import run

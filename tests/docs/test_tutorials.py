@@ -10,7 +10,7 @@ from lib.tutorials import blocks, differences, run_page
 from balance.app import terminal
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [DOCS / "start.md", *sorted((DOCS / "tutorials").glob("*.md"))]
+PAGES = [DOCS / "start.md", DOCS / "policies.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 NAMES = [page.stem for page in PAGES]
 WIDTH = 110
 

@@ -20,7 +20,7 @@ from balance.studies.limits import DirectionLimits
 from balance.studies.search import Limit
 from balance.studies.workers import failed
 
-NAMES = LAWS.names()
+NAMES = LAWS.ready()
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from balance.simulation.plants import BodyImpulse, make_plant
 
 Array = NDArray[np.float64]
 
-CASES: dict[str, dict[str, Any]] = {name: {"law": name} for name in LAWS.names()} | {
+CASES: dict[str, dict[str, Any]] = {name: {"law": name} for name in LAWS.ready()} | {
     "momentum, tracking": {"law": "momentum", "tracking": True},
     "whole_body_qp, quaternion": {"law": "whole_body_qp", "form": "quaternion"},
     "hierarchical, projection": {"law": "hierarchical", "method": "projection"},

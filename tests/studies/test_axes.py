@@ -85,7 +85,7 @@ def test_cases_set_many_keys_under_one_name() -> None:
 
 
 def test_laws_are_those_of_this_version() -> None:
-    assert values(design({"type": "laws"}), "controller.law") == LAWS.names()
+    assert values(design({"type": "laws"}), "controller.law") == LAWS.ready()
 
 
 @pytest.mark.parametrize("method", ["random", "latin_hypercube", "sobol"])

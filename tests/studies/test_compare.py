@@ -102,7 +102,7 @@ def test_laws_differ_in_their_controller_only(file: Path) -> None:
 
 def test_every_known_law_is_compared_unless_some_are_named(short: dict[str, Any]) -> None:
     study = Compare(load_comparison("toro_push", {"duration_s": 1.0}), "toro_push", "toro_push")
-    assert list(study.laws) == LAWS.names()
+    assert list(study.laws) == LAWS.ready()
     some = {"experiment": load_config("toro_push").model_dump(mode="json", exclude_none=True)}
     config = CompareConfig.model_validate({**some, "laws": ["ott2011"], "limits": None})
     assert list(Compare(config, "one", "one").laws) == ["ott2011"]
@@ -130,7 +130,7 @@ def test_keys_of_the_wrench_laws_are_for_all_of_them() -> None:
     sections = {name: study._controller(law) for name, law in study.laws.items()}
     kept = {name for name, section in sections.items() if section.get("contact_return") == 1.0}
     knowing = {
-        law for law in LAWS.names() if issubclass(law_section({"law": law}), WrenchLawConfig)
+        law for law in LAWS.ready() if issubclass(law_section({"law": law}), WrenchLawConfig)
     }
     assert kept == knowing == {"momentum", "ott2011", "virtual_model", "joint_pd"}
 
@@ -231,7 +231,7 @@ def test_the_push_of_a_search_is_the_experiments_own(file: Path) -> None:
 def test_shipped_comparisons_hold_every_law_and_four_sides(path: Path) -> None:
     assert path.read_text().startswith("# ")
     compare = Compare(load_comparison(path), path.stem, str(path))
-    assert sorted(compare.laws) == sorted(LAWS.names())
+    assert sorted(compare.laws) == sorted(LAWS.ready())
     assert compare.envelope is not None
     sides = {one.heading.azimuth_deg for one in compare.envelope.searches}
     assert sides == {0.0, 90.0, 180.0, 270.0}
@@ -271,7 +271,7 @@ def test_an_unknown_law_is_told_with_the_known_ones(file: Path) -> None:
     with pytest.raises(ConfigError, match=r"'momentun' \(did you mean 'momentum'\?\)") as caught:
         compare_of(file, laws=["momentun"])
     assert str(caught.value).startswith(f"{file}: 'laws', ")
-    assert all(f"\n  {law}: " in str(caught.value) for law in LAWS.names())
+    assert all(f"\n  {law}: " in str(caught.value) for law in LAWS.ready())
 
 
 def test_without_limits_no_push_is_needed(file: Path) -> None:
@@ -300,7 +300,7 @@ def test_a_default_of_the_experiments_law_is_not_one_of_the_others(
     found = {}
     while (task := study.next_task()) is not None:
         found[task.key] = task.config["controller"].get("contact_damping")
-    for law in LAWS.names():
+    for law in LAWS.ready():
         fields = law_section({"law": law}).model_fields
         own = fields["contact_damping"].default if "contact_damping" in fields else None
         assert found[law] == own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from balance.analysis.bench.creep import creep_figures
@@ -25,6 +25,7 @@ class Effort:
     rounds: int
 
 
+Part = Callable[[], Iterator[Figure]]
 THOROUGH = Effort(states=500, rounds=20)
 QUICK = Effort(states=60, rounds=3)
 LOOP_S = 10.0  # even for a quick look: a run has costs of its own, which would slow a short one
@@ -35,17 +36,18 @@ def bench(
     told: Callable[[str], None],
     long_run_s: float | None = None,
     creep_s: float | None = None,
+    more: Mapping[str, Part] | None = None,
 ) -> Report:
     """Measure everything; ``told`` hears what is measured next.
 
     ``long_run_s`` is the length of the run whose memory is measured, ``creep_s`` that of the one
-    whose last steps are compared with its first; None for none.
+    whose last steps are compared with its first; None for none.  ``more`` are parts of rooms below.
     """
     where = machine()  # before the bench itself loads the machine
     told("the states of a pushed run")
     states = PushedStates(effort.states)
     rounds, few = effort.rounds, max(2, effort.rounds // 4)
-    parts: dict[str, Callable[[], Iterator[Figure]]] = {
+    parts: dict[str, Part] = {
         "control steps": lambda: law_figures(effort.states, rounds),
         "forms of the whole-body program": lambda: form_figures(effort.states, few),
         "control steps without the extra 'fast'": lambda: figures_without_extra(effort.states, few),
@@ -63,6 +65,7 @@ def bench(
     if creep_s is not None:
         length = creep_s
         parts["creep"] = lambda: creep_figures(length)
+    parts |= more or {}
     figures: list[Figure] = []
     for name, part in parts.items():
         told(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from balance.app.cli.options import OutOption, OverwriteOption, claimed
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from balance.analysis.bench.report import Report
+    from balance.analysis.bench.report import Figure, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +61,8 @@ def bench(
         check_valgrind()
     effort = QUICK if quick else THOROUGH
     with claimed(out, "bench", BENCH, overwrite) as output:
-        report = measure(effort, lambda part: console.print(part), long_run, creep)
+        more = {"the Gymnasium environment": lambda: _gym_figures(effort.rounds)}
+        report = measure(effort, lambda part: console.print(part), long_run, creep, more)
         if instructions:
             console.print("instructions")
             report = Report((*report.figures, *instruction_figures()), report.machine)
@@ -71,6 +73,17 @@ def bench(
         console.print(str(output.path / file.name), highlight=False, soft_wrap=True)
     if earlier is not None:
         console.print(_comparison(report, earlier))
+
+
+def _gym_figures(rounds: int) -> Iterator[Figure]:
+    """The environment against the plain loop, where Gymnasium is installed."""
+    from balance.errors import MissingExtraError
+
+    try:
+        from balance.app.gym.speed import gym_figures
+    except MissingExtraError:
+        return
+    yield from gym_figures(2.0, rounds)
 
 
 def _table(report: Report) -> Table:

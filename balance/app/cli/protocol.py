@@ -90,7 +90,7 @@ def protocol(
         keys["cells"] = [pattern.strip() for pattern in cells.split(",")]
     laws: list[str | None] = [with_full_paths(one) for one in law or []]
     if laws == ["all"]:
-        laws = list(LAWS.ours)
+        laws = [*LAWS.ready(installed=False)]
     if config is not None:
         robot = load_config(config).robot
     study = ProtocolStudy(

@@ -51,7 +51,7 @@ class PanelSettings:
 
     def __init__(self, config: ExperimentConfig, robot_folders: Sequence[Path] = ()) -> None:
         self._robot_folders = robot_folders
-        self._own_law = config if config.controller.law not in LAWS.names() else None
+        self._own_law = config if config.controller.law not in LAWS.ready() else None
         self._own_engine = config if config.plant.engine not in ENGINES.names() else None
         known = config.robot in robot_files(robot_folders)
         self._given = None if known else config  # its robot is a file of its own
@@ -89,7 +89,7 @@ class PanelSettings:
             engines.append(shown_name(self._own_engine.plant.engine))
         return {
             "robot": robots if self._given is None else [_robot_name(self._given), *robots],
-            "law": [*LAWS.names(), *own_law],
+            "law": [*LAWS.ready(), *own_law],
             "engine": engines,
             "contact": ["hard", "soft", "welded"],
             "state": ["true", "estimated"],
@@ -152,7 +152,7 @@ class PanelSettings:
     def _choose_law(self, name: str) -> None:
         """A law; one of the user's own comes with the keys of his file."""
         own = self._own_law
-        if name not in LAWS.names():
+        if name not in LAWS.ready():
             assert own is not None
             self.law = own.controller.law
             if self.base.controller.law != self.law:

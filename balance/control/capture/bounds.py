@@ -31,7 +31,7 @@ def plan_regions(robot: Robot, numbers: Leaning, contacts: ContactAssumptionsCon
     return Regions(
         cop,
         _moments(numbers, robot.com()[:2] / height, cop, excursion),
-        _hull(numbers.sides, numbers.lean / excursion),
+        _within(numbers.sides, numbers.lean / excursion),
         _hull(numbers.sides, numbers.rate / momentum),
     )
 
@@ -100,6 +100,11 @@ def _hull(sides: Array, radii: Array) -> Region:
     """The convex hull of points at ``radii`` to the sides."""
     hull = ConvexHull(sides * np.maximum(radii, LEAST)[:, None])
     return Region(hull.equations[:, :2].copy(), -hull.equations[:, 2])
+
+
+def _within(sides: Array, radii: Array) -> Region:
+    """No more than ``radii`` along any of the sides: between them at most 8 % more."""
+    return Region(sides.copy(), np.maximum(radii, LEAST))
 
 
 def _cop(robot: Robot, contacts: ContactAssumptionsConfig) -> Region:

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from balance.config import BalancingLawConfig, ExperimentConfig, section_of
+from balance.config import (
+    BalancingLawConfig,
+    ContactAssumptionsConfig,
+    ExperimentConfig,
+    section_of,
+)
 from balance.config.values import NonNegative, Positive
 from balance.control.capture.bounds import plan_regions, pressed_corners
 from balance.control.capture.flywheel import Flywheel
@@ -40,6 +45,13 @@ COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
 SERVO = 2.0  # omega: how fast the coordinates return to their shares
 SINK_RATE = 2.0  # of the height, per part of the CoP's region that the capture point leaves
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
+
+
+class CaptureContactsConfig(ContactAssumptionsConfig):
+    """What the law believes of every contact: its plan uses soles to their edges."""
+
+    cop_margin_m: NonNegative = 0.0
+    """Distance that the centre of pressure keeps from the edge of a sole."""
 
 
 @dataclass(slots=True)
@@ -80,6 +92,8 @@ class CaptureController(TaskLaw):
         Ranges, speeds and moments are the robot's own; of the gains it uses K_P alone.
         """
 
+        contacts: CaptureContactsConfig = CaptureContactsConfig()
+        """What the law believes of every contact."""
         samples: Annotated[int, Field(ge=4, le=32)] = 12
         """Number of samples of the plan [-]."""
         replan_s: Positive = 0.004

@@ -1,4 +1,4 @@
-"""Springs and dampers of the joints that bear no contact."""
+"""Springs and dampers of the joints: of those that bear no contact, and of all that stand."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.config.laws import ImpedanceConfig
 from balance.control.parts.support import supporting_joints
+from balance.dynamics.checks import symmetrise
+from balance.dynamics.joint_control import gains_of_oscillator
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
+
+STANDING = ImpedanceConfig(frequency_hz=0.7, damping_ratio=1.0)
+"""Of joints that bear a contact, for a CoM height of 1 m."""
+SLOWEST_S = 0.002
+"""Control period at which a foot in the air is still to be held without shaking."""
+LARGEST = 0.5
+"""Most that a spring or a damper may change within that period: k_p T^2 / I and k_d T / I."""
 
 
 class PostureImpedance:
@@ -35,6 +45,21 @@ class PostureImpedance:
     def _set(self) -> None:
         self.stiffness, self.damping = (pace * self._inertia for pace in self._pace)
 
+    def bear(self, robot: Robot, wanted: ImpedanceConfig) -> None:
+        """Give the joints that bear a contact springs and dampers too, RobotDynamicsETH (3.78).
+
+        Those of an oscillator whose frequency goes with 1 / sqrt(height), times the inertia of the
+        whole robot about the joint's axis, shared among the contacts; at most what the joint can
+        bear when its foot is in the air.
+        """
+        bearing, free = supporting_joints(robot), _free_inertias(robot)
+        frequency = wanted.frequency_hz / float(np.sqrt(robot.com()[2]))
+        k_p, k_d = gains_of_oscillator(frequency, wanted.damping_ratio)
+        share = _inertias_about_axes(robot) / len(robot.soles)
+        springs = np.minimum(k_p * share, LARGEST * free / SLOWEST_S**2)
+        dampers = np.minimum(k_d * share, LARGEST * free / SLOWEST_S)
+        self.stiffness[bearing], self.damping[bearing] = springs[bearing], dampers[bearing]
+
     def leave(self, joints: NDArray[np.intp]) -> None:
         """Leave joints to somebody else."""
         self._inertia[joints] = 0.0
@@ -58,3 +83,21 @@ class PostureImpedance:
         if self._forward is not None:
             torques += self.damping * self._rates + self._inertia * self._forward
         return torques
+
+
+def _free_inertias(robot: Robot) -> Array:
+    """1 / (M^-1)_jj (nj,), kg m^2: what a joint feels of the robot in the air, all others free."""
+    M = symmetrise(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))
+    return np.asarray(1.0 / np.diag(np.linalg.inv(M))[6:])
+
+
+def _inertias_about_axes(robot: Robot) -> Array:
+    """Inertia of the whole robot in its nominal posture about every joint's axis (nj,), kg m^2."""
+    model, data = robot.model, robot.model.createData()
+    pin.ccrba(model, data, robot.q_nominal, np.zeros(model.nv))
+    pin.computeJointJacobians(model, data, robot.q_nominal)
+    # Pinocchio's Jacobian has the twist of every joint at the world's origin; h = I twist is the
+    # momentum of the robot that turns with it as one body, and twist . h the inertia.
+    whole = pin.Inertia(data.Ig.mass, np.array(data.com[0]), np.array(data.Ig.inertia))
+    twists = data.J[:, 6:]
+    return np.asarray((twists * whole.matrix().dot(twists)).sum(axis=0))

@@ -8,11 +8,13 @@ the linearised conditions, within a trust region.  Straight knees end it by them
 step keeps both feet on the ground; knees that could bend the other way do not.  What it finds is a
 local maximum, for bodies get in each other's way: long steps and short ones find different ones.
 
-The CoM may sink by ``CROUCH`` of its height: far legs reach further that way, and laws do it.
+The CoM may sink by ``CROUCH`` of its height: far legs reach further that way, and laws do it.  The
+base may tilt by ``MOST_TILT_RAD``, from which on a robot counts as fallen.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,6 +37,7 @@ from balance.robots.shapes.proximity import Near, Proximity
 Array = NDArray[np.float64]
 
 CROUCH = 0.1
+MOST_TILT_RAD = math.radians(60.0)
 STEP_RAD = 0.12  # largest turn of a joint in a step
 SMALLEST_STEP_RAD = 2e-3
 GROWTH = 1.5  # of the trust region after a step that holds what it promised
@@ -129,7 +132,8 @@ class _Search:
         body = at_rest(self.robot, q, self.contacts)
         overlap = -min((pair.distance for pair in self._pairs(body)), default=0.0)
         beyond = np.maximum(q[7:] - self.upper, self.lower - q[7:])
-        misplaced = max(float(beyond.max()), float(np.abs(self._places(body)[1]).max()))
+        tilted = math.acos(min(1.0, float(body.data.oMi[1].rotation[2, 2]))) - MOST_TILT_RAD
+        misplaced = max(tilted, float(beyond.max()), float(np.abs(self._places(body)[1]).max()))
         return None if overlap > OVERLAP_M or misplaced > MISPLACED else body
 
     def _places(self, body: RestingBody) -> tuple[Array, Array]:
@@ -156,9 +160,10 @@ class _Search:
         com = body.A[:3] / self.robot.mass
         places, wrong = self._places(body)
         rows, bounds = self._gaps(body)
-        rows = np.vstack([com[2:], -com[2:], rows])
+        tilting, upright = self._tilting(body)
+        rows = np.vstack([com[2:], -com[2:], tilting, rows])
         sink = min(body.com[2] - self.lowest, SINK_M)
-        bounds = np.concatenate([[self.com[2] - body.com[2], max(sink, 0.0)], bounds])
+        bounds = np.concatenate([[self.com[2] - body.com[2], max(sink, 0.0), upright], bounds])
         bounds[0] = max(bounds[0], -SINK_M)
         found = linprog(
             -gain,
@@ -170,6 +175,13 @@ class _Search:
             method="highs",
         )
         return np.asarray(found.x) if found.status == 0 else None
+
+    def _tilting(self, body: RestingBody) -> tuple[Array, float]:
+        """How the cosine of the base's tilt shrinks with coordinates (nv,), and how far it may."""
+        upwards = body.data.oMi[1].rotation[2]
+        row = np.zeros(self.model.nv)
+        row[3:5] = upwards[1], -upwards[0]
+        return row, float(upwards[2]) - math.cos(MOST_TILT_RAD)
 
     def _contact_errors(self, body: RestingBody) -> Array:
         """What would bring each contact back to its place, of what it holds."""

@@ -78,7 +78,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
             {"type": "ramp", "start_s": 0.3, "duration_s": 0.2, "translation_m": [0.02, 0, 0]}
         ],
     },
-} | {law: {"controller": {"law": law}} for law in LAWS.names()}
+} | {law: {"controller": {"law": law}} for law in LAWS.ready()}
 
 
 def driven(config: balance.ExperimentConfig) -> Scratch:
@@ -121,7 +121,7 @@ def test_every_section_of_a_config_is_repeated(section: str, tmp_path: Path) -> 
     check_repeated(driven(balance.load_config("toro_push", SECTIONS[section])), tmp_path)
 
 
-@pytest.mark.parametrize("law", LAWS.names())
+@pytest.mark.parametrize("law", LAWS.ready())
 def test_a_session_under_another_law_is_repeated(law: str, tmp_path: Path) -> None:
     settings = PanelSettings(balance.load_config("toro_damped", SECTIONS["dropout"]))
     settings.choose("law", law)

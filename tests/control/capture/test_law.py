@@ -51,7 +51,7 @@ def test_divergent_coordinate_is_driven_by_cop_and_lean_alone() -> None:
 def test_beyond_the_edge_the_body_leans_to_the_side_of_the_fall(
     toro: Robot, controller: CaptureController, azimuth: float
 ) -> None:
-    """The moment carries the force's line outwards, and the CoP is at the edge."""
+    """The moment carries the force's line out of the soles, wherever the CoP is best for it."""
     direction = np.array([np.cos(np.radians(azimuth)), np.sin(np.radians(azimuth)), 0.0])
     speed = 1.2 * ankle_limit(toro, direction) / toro.mass
     v = np.zeros(toro.model.nv)
@@ -63,9 +63,11 @@ def test_beyond_the_edge_the_body_leans_to_the_side_of_the_fall(
     assert plan is not None
     cop, moment = plan
     assert moment @ direction[:2] > 0.05
-    edges = controller.planner.regions.cop
-    at = edges.normals @ (cop + desired.com[:2] / controller.height)
-    assert (at >= edges.offsets - EXACT).any()
+    edges, centre = controller.planner.regions.cop, desired.com[:2] / controller.height
+    assert (edges.normals @ (cop + centre) <= edges.offsets + EXACT).all()
+    along = edges.normals @ direction[:2]
+    room = (edges.offsets - edges.normals @ centre)[along > EXACT] / along[along > EXACT]
+    assert (cop + moment) @ direction[:2] > 1.1 * room.min()
 
 
 def test_wanted_accelerations_make_the_wanted_moment(controller: CaptureController) -> None:
@@ -105,6 +107,13 @@ def test_a_push_beyond_the_ankle_limit_is_recovered(toro: Robot, azimuth: float)
     after = recording.time > 0.1  # the hit itself is no drive's doing
     speeds = np.abs(recording.v[after, 6:]) / toro.rated_speeds
     assert speeds.max() < SPEED
+
+
+def test_soles_are_used_to_their_edges_unless_a_margin_is_asked_for() -> None:
+    assert law_config("capture", controller__contacts={}).controller.contacts.cop_margin_m == 0.0
+    kept = law_config("capture", controller__contacts={"cop_margin_m": 0.01}).controller.contacts
+    assert kept.cop_margin_m == 0.01
+    assert law_config("momentum", controller__contacts={}).controller.contacts.cop_margin_m == 0.005
 
 
 def test_feet_on_a_step_and_a_slope_are_stood_on() -> None:

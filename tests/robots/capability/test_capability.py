@@ -10,10 +10,11 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
+from balance.recordings.verdict import MAX_TILT_RAD
 from balance.robots import Robot, load_robot
 from balance.robots.capability import AZIMUTHS, Capability, capability, kept
 from balance.robots.capability.body import at_rest, level_directions
-from balance.robots.capability.excursion import OVERLAP_M, largest_excursion
+from balance.robots.capability.excursion import MOST_TILT_RAD, OVERLAP_M, largest_excursion
 from balance.robots.capability.flywheel import (
     TOP_SPEED,
     momentum_bound,
@@ -47,6 +48,13 @@ def test_the_furthest_lean_is_a_posture_that_stands(toro: Robot, degrees: float)
     assert (found.q[7:] > toro.model.lowerPositionLimit[7:] - 0.02).all()
     near = Proximity(toro).self_contacts(body.data)
     assert min((pair.distance for pair in near), default=0.0) > -OVERLAP_M - 1e-4
+
+
+def test_no_lean_tilts_the_base_by_more_than_counts_as_a_fall(toro: Robot) -> None:
+    assert MOST_TILT_RAD == MAX_TILT_RAD
+    found = largest_excursion(toro, np.array([1.0, 0.0]))  # 81 degrees without that bound
+    upwards = pin.Quaternion(found.q[3:7]).matrix()[2, 2]
+    assert np.arccos(upwards) == pytest.approx(MAX_TILT_RAD, abs=0.02)
 
 
 def test_a_lean_is_the_momentum_map_times_the_way_of_its_coordinates(toro: Robot) -> None:
