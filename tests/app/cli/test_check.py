@@ -91,7 +91,8 @@ def test_all_problems_of_an_experiment_are_listed_with_their_keys(tmp_path: Path
         assert sum(f"'{key}" in line for line in lines) == 1, lines
     (law,) = (line for line in lines if "'law'" in line)
     known = (
-        "capture, hierarchical, joint_pd, momentum, ott2011, stepping, virtual_model, whole_body_qp"
+        "capture, hierarchical, joint_pd, momentum, ott2011, policy, stepping, virtual_model, "
+        "whole_body_qp"
     )
     assert law.endswith(f"valid: {known}")
 
