@@ -23,6 +23,7 @@ from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.after_fall import FallenLaw
 from balance.control.parts.fallback import NUMERICAL
+from balance.control.parts.moving_contacts import moving_contacts
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
 from balance.control.phases.phased_law import PhasedLaw
@@ -35,7 +36,7 @@ from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
 from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
-from balance.recordings.stance_rows import StanceRows, stance_rows
+from balance.recordings.stance_rows import StanceRows, stance_rows, step_rows
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
@@ -105,11 +106,13 @@ class Experiment:
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
         self.path: SetpointSource = setpoint_path(config.controller.setpoints, self.modelled_robot)
-        self._sequence: PhasedLaw | None = None
-        if self.phases:
-            self._sequence = PhasedLaw(config, self.phases, self.modelled_robot, make_law)
-            self.path = self._sequence.track
-        self.controller: Controller = self._sequence or make_law(config, self.modelled_robot)
+        self.controller: Controller = (
+            PhasedLaw(config, self.phases, self.modelled_robot, make_law)
+            if self.phases
+            else make_law(config, self.modelled_robot)
+        )
+        if (moving := moving_contacts(self.controller)) is not None:
+            self.path = moving.track
         self.ground = ground_motion(self.robot, config)
         check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
         self.plant: Plant = make_plant(config.plant, self.robot, self.ground)
@@ -139,6 +142,10 @@ class Experiment:
         self._seen: tuple[Array, Array] | None = None
         self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
+        self.answered: Callable[[], bool] | None = None
+        """Asked when the law has answered, in a run by the clock; a late answer is not used, and
+        the torques of the last one stay."""
+        self._held: Array | None = None
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
@@ -176,9 +183,9 @@ class Experiment:
         return replace(recording, own=measure(recording, self.quantities))
 
     def _stances(self, arrays: Mapping[str, Any]) -> StanceRows | None:
-        if not self.phases:
-            return None
-        return stance_rows(self.robot, self.phases, arrays["phase"], arrays["bearing"])
+        if self.phases:
+            return stance_rows(self.robot, self.phases, arrays["phase"], arrays["bearing"])
+        return step_rows(self.robot, arrays["bearing"]) if "bearing" in arrays else None
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
@@ -197,11 +204,11 @@ class Experiment:
         """
         if self._seen is None:
             q, v, t = self.plant.q, self.plant.v, log.rows * self._period
-            if self._sequence is None:
+            if (moving := moving_contacts(self.controller)) is None:
                 self._seen = self.perception.see(q, v, t)
             else:
-                self._seen = self.perception.see(q, v, t, self._sequence.bearing)
-                self._sequence.feel(self.perception.wrenches)
+                self._seen = self.perception.see(q, v, t, moving.bearing)
+                moving.feel(self.perception.wrenches)
         return self._seen
 
     def advance(self, log: Log) -> bool:
@@ -215,12 +222,17 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        sequence = self._sequence
+        moving = moving_contacts(self.controller)
         seen, self._seen = self.look(log), None
         output = self._law.step(*seen, t)
-        if sequence is not None and output.bearing is None:  # it has fallen
-            output.bearing, output.phase = sequence.bearing, sequence.phase
+        if moving is not None and output.bearing is None:  # it has fallen
+            moving.tell(output)
         log.control_time[i] = clock.perf_counter() - started
+        if self.answered is not None:
+            if self.answered() and self._held is not None:
+                output.torques = self._held
+            else:
+                self._held = output.torques.copy()
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
             self.conflict = output.conflict
@@ -237,8 +249,8 @@ class Experiment:
             if touches := plant.touches:
                 self._touches.add(touches)
         measured /= substeps
-        if self._sequence is not None:
-            measured[:] = self._sequence.attributed(q, measured)
+        if moving is not None:
+            measured[:] = moving.attributed(q, measured)
         self._touches.write(log.touches[i])
         log.rows = i + 1
         if not is_within(plant.v, MAX_SPEED):
@@ -255,9 +267,10 @@ class Experiment:
 
     def _lost(self, now: float) -> tuple[Cause, str] | None:
         """Whether the posture is lost, as seen from the one that is meant."""
-        if self._sequence is None:
+        moving = moving_contacts(self.controller)
+        if moving is None:
             return lost_posture(self.plant.q, self._height)
-        height, upwards = self._sequence.base_at(now)
+        height, upwards = moving.base_at(now)
         return lost_posture(self.plant.q, height, upwards)
 
     def _fall(self, now: float, end: RunEnd) -> None:

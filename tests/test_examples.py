@@ -13,8 +13,11 @@ import balance
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
-SHOWN = ("my_laws.py", "joint_pd.yaml", "my_pushes.py", "my_quantities.py", "my_engines.py")
-MOST_LINES = 40
+SHOWN = (
+    "my_laws.py", "joint_pd.yaml", "my_pushes.py", "my_quantities.py", "my_engines.py",
+    "my_protocols.py",
+)  # fmt: skip
+MOST_LINES = 45
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -186,6 +186,8 @@ class GainChangeConfig(Strict):
 class LawConfig(Strict):
     """What every law is given, a user's own as well; a law adds its own keys in ``Config``."""
 
+    takes_steps: ClassVar[bool] = False
+    """Whether the law may lift a foot and put it down elsewhere."""
     law: str
     """Name of the law, or FILE.py:NAME for your own."""
     contacts: ContactAssumptionsConfig = ContactAssumptionsConfig()

@@ -92,7 +92,9 @@ class States:
     def sole_motion(self) -> tuple[Array, Array]:
         """Lift and slip of every sole (rows, k), m."""
         if self._stances is not None:
-            return self._bodies.sole_motion_by_stance(self.placements, self._stances)
+            return self._bodies.sole_motion_by_stance(
+                self.time, self.placements, self._ground, self._stances
+            )
         return self._bodies.sole_motion(self.time, self.placements, self._ground)
 
     @property
@@ -151,11 +153,15 @@ class _Bodies:
         ]
         return np.stack(lift, axis=1), np.stack(slip, axis=1)
 
-    def sole_motion_by_stance(self, seen: Array, stances: StanceRows) -> tuple[Array, Array]:
+    def sole_motion_by_stance(
+        self, time: Array, seen: Array, ground: GroundMotion | None, stances: StanceRows
+    ) -> tuple[Array, Array]:
         """Lift and slip (rows, k), m: over the planes of each phase, since the last touch-down."""
         lift, slip = np.empty((2, len(seen), len(self._soles)))
+        carried = seen if ground is None else ground.relative(time, seen)
         for k, sole in enumerate(self._soles):
-            local = stances.on_planes(k, sole.in_world(seen))
+            moved = carried if ground and sole.name in ground.surfaces else seen
+            local = stances.on_planes(k, sole.in_world(moved))
             lift[:, k] = local[:, 1:, 2].max(axis=1)
             for first, last in stances.spans(k):
                 begin = self._start[k] if self._stood[k] and first == 0 else local[first, 0, :2]

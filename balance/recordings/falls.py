@@ -144,7 +144,7 @@ def _left_support(recording: Recording, until: float) -> Fall | None:
     earlier and came back has nothing to do with the fall.
     """
     robot, ground = recording.robot, recording.config.ground
-    if recording.phase is not None:
+    if recording.bearing is not None:
         return None  # the support changes
     polygon = support_polygon(robot)
     only_feet = len(feet(robot)) == len(robot.soles)

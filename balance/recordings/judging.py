@@ -76,11 +76,11 @@ def _moved_soles(recording: Recording) -> list[Reason]:
 
 
 def _unmeant_touches(recording: Recording) -> list[Reason]:
-    """Contacts that bore load in a phase that was to keep them off, other than to land."""
-    if recording.bearing is None or recording.phase is None:
+    """Contacts that bore load while they were to be off, other than to land."""
+    if recording.bearing is None:
         return []
     found = []
-    period, names = recording.config.control_period_s, recording.config.phases
+    period = recording.config.control_period_s
     for number, sole in enumerate(recording.robot.soles):
         off = recording.bearing[:, number] == 0.0
         touched = spans(off & (recording.contact_wrenches[:, number, 2] >= LOADED_N))
@@ -88,11 +88,17 @@ def _unmeant_touches(recording: Recording) -> list[Reason]:
         first, last = max(touched, key=lambda span: span[1] - span[0], default=(0, 0))
         if (last - first) * period > MAX_FLIGHT_S:
             text = (
-                f"the {sole.name} touched for {(last - first) * period:.3f} s in the phase "
-                f"'{names[int(recording.phase[first])].name}', which keeps it off"
+                f"the {sole.name} touched for {(last - first) * period:.3f} s in "
+                f"{_told_phase(recording, first)}, which keeps it off"
             )
             found.append((Cause.TOUCH, text))
     return found
+
+
+def _told_phase(recording: Recording, row: int) -> str:
+    if recording.phase is None:
+        return "a step"
+    return f"the phase '{recording.config.phases[int(recording.phase[row])].name}'"
 
 
 def _lands(recording: Recording, number: int, first: int, last: int) -> bool:

@@ -38,7 +38,7 @@ class Log:
         self.rows = 0
         self.control_time: Array = allocate((n,), float)
         self._taken = []
-        self._signals = loop_signals(bool(config.phases))
+        self._signals = loop_signals(config)
         for signal in self._signals:
             array = allocate((n, *signal.row_shape(robot)), signal.dtype)
             setattr(self, signal.name, array)

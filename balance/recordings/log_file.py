@@ -36,7 +36,7 @@ def write_log(recording: Recording, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    signals = stored_signals(recording.estimation is not None, recording.phase is not None)
+    signals = stored_signals(recording.config)
     fields = [
         pa.field(name, pa.from_numpy_dtype(signal.dtype), metadata={"unit": unit})
         for signal in signals
@@ -66,14 +66,13 @@ def write_log(recording: Recording, path: Path) -> None:
 
 
 def read_log(
-    path: Path, robot: Robot, estimated: bool, phased: bool, most_rows: int
+    path: Path, robot: Robot, signals: Sequence[Signal], most_rows: int
 ) -> tuple[dict[str, Any], Mapping[bytes, bytes]]:
-    """The signals in a log by name, and what it says about the run.
+    """The ``signals`` in a log by name, and what it says about the run.
 
     What the file says of its own size is looked at first, and nothing is read of one that is larger
     than the log of ``most_rows`` periods.
     """
-    signals = stored_signals(estimated, phased)
     count = sum(signal.row_size(robot) for signal in signals)
     wanted = [signal for signal in signals if signal.origin is not Origin.SIGNALS]
     with _opened(path, count, most_rows) as file:

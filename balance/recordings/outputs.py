@@ -65,6 +65,7 @@ STUDY = Kind(
     (
         *("runs.log", "runs.parquet", "recordings", ".lock", ".*.part"),
         *("limits.csv", "limits.parquet", "summary.md", "compare.csv", "compare.md"),
+        *("indicators.json", "balance_v1-*.json"),
         *("report.md", "table.md", "best.yaml", "pareto", ".owner", "optuna.db*"),
         *_drawn("figure", "compare", "history", "importance", "slices", "pareto"),
         *_drawn("before_after", "held_out_envelope"),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from balance.control.parts.output import Strategy
 from balance.recordings.recording import Recording, once
 from balance.recordings.stance_rows import spans
 
@@ -99,6 +100,16 @@ def told_phases(recording: Recording) -> list[dict[str, Any]]:
         }
         for span in phase_spans(recording)
     ]
+
+
+def strongest_strategy(recording: Recording) -> str:
+    """What a law that may step held the robot with at most, in words."""
+    assert recording.strategy is not None
+    most = Strategy(int(recording.strategy.max(initial=Strategy.ANKLES)))
+    if most is not Strategy.STEPS:
+        return most.name.lower()
+    steps = steps_taken(recording)
+    return f"{steps} step" + "s" * (steps != 1)
 
 
 def steps_taken(recording: Recording) -> int:

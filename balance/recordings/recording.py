@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
-ARRAYS = (Origin.LOOP, Origin.STATES, Origin.ESTIMATE, Origin.PHASES)
+ARRAYS = tuple(origin for origin in Origin if origin is not Origin.SIGNALS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

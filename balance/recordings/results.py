@@ -25,6 +25,7 @@ from balance.recordings.outputs import RUN, Output
 from balance.recordings.own_quantities import OwnValue, stored_values
 from balance.recordings.provenance import provenance
 from balance.recordings.recording import Recording
+from balance.recordings.signals import stored_signals
 from balance.recordings.verdict import RunEnd
 from balance.robots import Robot
 from balance.robots.stance import robot_of
@@ -102,11 +103,8 @@ def _load(folder: Path, robot_folders: Sequence[Path]) -> Recording:
     config = parse_config(load_yaml_mapping(file), str(file), code=False)
     summary = _summary(folder)
     robot = simulated_robot(robot_of(config, robot_folders), config)
-    estimated = config.state == "estimated"
     most_rows = max(config.n_periods, HARMLESS_ROWS)
-    arrays, facts = read_log(
-        folder / "log.parquet", robot, estimated, bool(config.phases), most_rows
-    )
+    arrays, facts = read_log(folder / "log.parquet", robot, stored_signals(config), most_rows)
     try:
         end = RunEnd.from_facts(facts)
     except ValueError as error:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.config import ExperimentConfig
 from balance.recordings.verdict import LOADED_N
 from balance.robots import Robot
 from balance.robots.contacts import centre_of_pressure
@@ -42,8 +43,12 @@ class Origin(StrEnum):
     """Derived when the run is over."""
     ESTIMATE = "the estimate"
     """Of the base, in runs that have one."""
+    CONTACTS = "moving contacts"
+    """Written in each control period of a run through phases, or of a law that may step."""
     PHASES = "the phases"
     """Written in each control period of a run that has them."""
+    STEPS = "a law that may step"
+    """Written in each control period of a run with one."""
     SIGNALS = "other signals"
     """Follows from them whenever it is asked for; in the file, but not read back."""
 
@@ -239,12 +244,31 @@ class Signals:
     ))  # fmt: skip
     bearing: Array | None = field(default=None, metadata={"signal": Signal(
         "what each sole is meant to do: 1 bear, 0 stay off, 0.5 take up or give off its load",
-        ("soles",), _per_sole("bearing", {"": "share"}), Origin.PHASES,
+        ("soles",), _per_sole("bearing", {"": "share"}), Origin.CONTACTS,
         lambda t, q, v, output: output.bearing,
     )})  # fmt: skip
     phase: NDArray[np.int64] | None = field(default=None, metadata={"signal": Signal(
         "number of the phase, from 0 on", (), _one("phase", "number"), Origin.PHASES,
         lambda t, q, v, output: output.phase, dtype=np.int64,
+    )})  # fmt: skip
+    strategy: NDArray[np.int64] | None = field(default=None, metadata={"signal": Signal(
+        "what holds the robot: 0 ankles, 1 hips, 2 steps", (), _one("strategy", "number"),
+        Origin.STEPS, lambda t, q, v, output: output.footstep.strategy, dtype=np.int64,
+    )})  # fmt: skip
+    step: NDArray[np.int64] | None = field(default=None, metadata={"signal": Signal(
+        "number of the step that is under way, or of the last one; 0 before any", (),
+        _one("step", "number"), Origin.STEPS,
+        lambda t, q, v, output: output.footstep.step, dtype=np.int64,
+    )})  # fmt: skip
+    swing: NDArray[np.int64] | None = field(default=None, metadata={"signal": Signal(
+        "number of the sole that is, or is about to be, in the air; -1 without a step", (),
+        _one("swing", "number"), Origin.STEPS,
+        lambda t, q, v, output: output.footstep.swing, dtype=np.int64,
+    )})  # fmt: skip
+    landing: Array | None = field(default=None, metadata={"signal": Signal(
+        "where the centre of that sole is planned to land, and its yaw; NaN without a step", (4,),
+        lambda robot: _named("landing", "m") | {"landing_yaw": "rad"}, Origin.STEPS,
+        lambda t, q, v, output: output.footstep.landing, finite=False,
     )})  # fmt: skip
     estimation: Array | None = field(default=None, metadata={"signal": Signal(
         "errors of the estimated base: position, rotation, velocity; and their standard deviations "
@@ -275,15 +299,27 @@ def signals_of(*origins: Origin) -> tuple[Signal, ...]:
     return tuple(signal for signal in SIGNALS if signal.origin in origins)
 
 
-def stored_signals(estimated: bool, phased: bool) -> tuple[Signal, ...]:
-    """The signals that a log file has; only some runs have an estimate, or phases."""
-    lacking = {Origin.ESTIMATE: not estimated, Origin.PHASES: not phased}
-    return tuple(signal for signal in SIGNALS if not lacking.get(signal.origin, False))
+def optional_origins(config: ExperimentConfig) -> frozenset[Origin]:
+    """Where signals come from that only some runs have, of those that a run has."""
+    steps, phases = config.controller.takes_steps, bool(config.phases)
+    has = {
+        Origin.ESTIMATE: config.state == "estimated",
+        Origin.CONTACTS: steps or phases,
+        Origin.PHASES: phases,
+        Origin.STEPS: steps,
+    }
+    return frozenset(origin for origin, there in has.items() if there)
 
 
-def loop_signals(phased: bool) -> tuple[Signal, ...]:
+def stored_signals(config: ExperimentConfig) -> tuple[Signal, ...]:
+    """The signals that the log file of a run has."""
+    always = (Origin.LOOP, Origin.STATES, Origin.SIGNALS)
+    return signals_of(*always, *optional_origins(config))
+
+
+def loop_signals(config: ExperimentConfig) -> tuple[Signal, ...]:
     """The signals that the loop writes."""
-    return signals_of(Origin.LOOP, *([Origin.PHASES] if phased else []))
+    return signals_of(Origin.LOOP, *(optional_origins(config) - {Origin.ESTIMATE}))
 
 
 def signals_table(robot: Robot) -> str:

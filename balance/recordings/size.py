@@ -20,7 +20,7 @@ COPIES = 2  # of a recording: in temporary files, and in the result folder
 
 def recording_bytes(config: ExperimentConfig, robot: Robot) -> int:
     """Size of the recording of a whole run: its signals, before they are compressed."""
-    signals = stored_signals(config.state == "estimated", bool(config.phases))
+    signals = stored_signals(config)
     row = sum(np.dtype(signal.dtype).itemsize * signal.row_size(robot) for signal in signals)
     return config.n_periods * row
 

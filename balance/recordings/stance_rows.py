@@ -72,6 +72,12 @@ def stance_rows(
     return StanceRows(planes, phase, bearing)
 
 
+def step_rows(robot: Robot, bearing: Array) -> StanceRows:
+    """The rows of a run of a law that may step: each sole stays on its own plane."""
+    planes = [(sole.plane, sole.plane) for sole in robot.soles]
+    return StanceRows([planes], np.zeros(len(bearing), dtype=np.int64), bearing)
+
+
 def _filled(planes: Sequence[pin.SE3 | None], plane: pin.SE3) -> list[pin.SE3]:
     """Each of ``planes``, or where there is none, the last one before, at first ``plane``."""
     found = []

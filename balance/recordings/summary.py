@@ -13,6 +13,7 @@ from balance.recordings.metrics import up_to_fall
 from balance.recordings.own_quantities import OWN_KEY
 from balance.recordings.quantities import QUANTITIES
 from balance.recordings.recording import Recording
+from balance.recordings.signals import stored_signals
 
 
 def summarise(recording: Recording) -> dict[str, Any]:
@@ -63,8 +64,8 @@ def column(name: str) -> Column:
 
 def number_columns(config: ExperimentConfig) -> list[str]:
     """Names of the numbers that a run of an experiment gives."""
-    has = {"": True, "estimation": config.state == "estimated", "phase": bool(config.phases)}
-    entries = [entry for entry in QUANTITIES if has[entry.needs]]
+    has = {"", *(signal.name for signal in stored_signals(config))}
+    entries = [entry for entry in QUANTITIES if entry.needs in has]
     return [
         column.name
         for entry in (*entries, *own_quantities(config))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from balance.app.cli.options import OutOption, PdfOption, RobotsOption, SetOption, tell_code
 from balance.app.cli.studies import OverwriteOption, SchedulerOption, WorkersOption
 
+if TYPE_CHECKING:
+    from balance.studies.protocols.study import ProtocolStudy
+
+BALANCE_V1 = "balance_v1"
+REPORT, SIDE_BY_SIDE = "report", "side_by_side"
 EXPERIMENT = "experiment."  # begins keys of --set that are the experiment's, not the protocol's
 
 
@@ -25,12 +30,27 @@ def _protocols(incomplete: str) -> list[tuple[str, str]]:
     return [(name, PROTOCOLS.describe(name)) for name in names]
 
 
+BoardOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--board",
+        metavar="DIR",
+        help="Folder of the scoreboard's entries: balance_v1 puts its own there, 'report' reads "
+        "them (results/scoreboard).",
+    ),
+]
+PageOption = Annotated[
+    Path,
+    typer.Option("--page", metavar="FILE", help="Of 'report': the page that is written."),
+]
+
+
 def protocol(
     name: Annotated[
         str,
         typer.Argument(
             metavar="NAME",
-            help="A protocol, or FILE.py:NAME for your own.",
+            help="A protocol, FILE.py:NAME for your own, 'side_by_side' or 'report'.",
             autocompletion=_protocols,
         ),
     ],
@@ -62,6 +82,8 @@ def protocol(
             help="Of balance_v1: some cells only, e.g. 'clean hip 20 ms *'; a partial result.",
         ),
     ] = None,
+    board: BoardOption = None,
+    page: PageOption = Path("docs") / "scoreboard.md",
     out: OutOption = None,
     set_: SetOption = None,
     robots: RobotsOption = None,
@@ -73,12 +95,20 @@ def protocol(
     """Put laws through a written test: EUROBENCH's, RoboCup's, or ours with its scoreboard.
 
     Keys of --set are the protocol's; those that begin with 'experiment.' are the experiment's.
+    'report' writes the page of the scoreboard, 'side_by_side' six indicators of all laws.
     """
+    if name == REPORT:
+        _report(board, page, pdf)
+        return
+    if name == SIDE_BY_SIDE:
+        _side_by_side(robot, law, engine, out, workers, robots or [], pdf)
+        return
     from balance.app.terminal import console, plain_table
-    from balance.config import LAWS, load_config, parse_overrides
+    from balance.config import load_config, parse_overrides
     from balance.config.paths import with_full_paths
     from balance.config.user_code import shown_name
-    from balance.studies.protocols.study import ProtocolStudy, shown
+    from balance.studies.protocols.report import shown
+    from balance.studies.protocols.study import ProtocolStudy
     from balance.studies.session import run_study
 
     keys: dict[str, Any] = {}
@@ -88,9 +118,7 @@ def protocol(
         (keys if inner == key else experiment)[inner] = value
     if cells is not None:
         keys["cells"] = [pattern.strip() for pattern in cells.split(",")]
-    laws: list[str | None] = [with_full_paths(one) for one in law or []]
-    if laws == ["all"]:
-        laws = [*LAWS.ready(installed=False)]
+    laws: list[str | None] = [*_laws(law)]
     if config is not None:
         robot = load_config(config).robot
     study = ProtocolStudy(
@@ -121,4 +149,58 @@ def protocol(
     for line in lines:
         rows = [[key, shown(value)] for key, value in line.items() if value is not None]
         console.print(plain_table(["indicator", "value"], rows))
+    console.print(f"Written to {folder}", highlight=False, soft_wrap=True)
+    if study.name == BALANCE_V1:
+        _enter(study, board or folder)
+
+
+def _laws(given: list[str] | None) -> list[str]:
+    """The laws that --law names."""
+    from balance.config import LAWS
+    from balance.config.paths import with_full_paths
+
+    if given == ["all"]:
+        return [*LAWS.ready(installed=False)]
+    return [with_full_paths(one) for one in given or []]
+
+
+def _enter(study: ProtocolStudy, folder: Path) -> None:
+    """Write the entries of a study of balance_v1."""
+    from balance.app.terminal import console
+    from balance.studies.protocols.scoreboard import entry_tree, write_entry
+
+    for entrant in study.entrants:
+        path = write_entry(entry_tree(study, entrant), folder)
+        console.print(f"Entry of the scoreboard: {path}", highlight=False, soft_wrap=True)
+
+
+def _report(board: Path | None, page: Path, pdf: bool) -> None:
+    """Write the page of the scoreboard and its figures."""
+    from balance.app.terminal import console
+    from balance.studies.protocols.scoreboard import FOLDER
+    from balance.studies.protocols.scoreboard_page import write_page
+
+    entries = write_page(board or FOLDER, page, pdf)
+    text = f"{len(entries)} entries; written to {page} and {page.parent / 'figures'}"
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+def _side_by_side(
+    robot: str,
+    law: list[str] | None,
+    engine: str,
+    out: Path | None,
+    workers: int | None,
+    robots: list[Path],
+    pdf: bool,
+) -> None:
+    """Run DYSTURBANCE's five tests for all laws; one table, one figure."""
+    from balance.app.terminal import console, plain_table
+    from balance.studies.protocols.side_by_side import run_side_by_side, table
+
+    folder = out or Path("results") / f"{SIDE_BY_SIDE}-{Path(robot).stem}-{engine}"
+    values = run_side_by_side(
+        robot, _laws(law or ["all"]), engine, folder, "frontal", workers, robots, pdf, console
+    )
+    console.print(plain_table(*table(values)))
     console.print(f"Written to {folder}", highlight=False, soft_wrap=True)

@@ -131,6 +131,8 @@ class CaptureController(TaskLaw):
         self._metric = self._inertia_metric()
         self._now, self._planned_at = 0.0, -np.inf
         self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
+        self.used = 0.0
+        """How much of the CoP's region the robot's divergence used at the last plan."""
 
     def _check_area(self, robot: Robot) -> None:
         if not SupportPolygon(pressed_corners(robot, self.law.contacts)).has_area:
@@ -193,8 +195,8 @@ class CaptureController(TaskLaw):
             if plan is None:
                 return None
             (self._cop, self._moment), self._planned_at = plan, self._now
-            used = self.planner.used(state, desired.com[:2] / self.height)
-            self._room = min(max(0.0, SINK_RATE * (1.0 - used)), 1.0)
+            self.used = self.planner.used(state, desired.com[:2] / self.height)
+            self._room = min(max(0.0, SINK_RATE * (1.0 - self.used)), 1.0)
         return self._follow(self._wanted(here, desired, delta, rates), here, desired)
 
     def _wanted(self, here: BodyView, desired: Desired, delta: Array, rates: Array) -> Wanted:

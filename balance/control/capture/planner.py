@@ -104,6 +104,8 @@ class Planner:
     ) -> None:
         """``stiffness`` (2, 2) is K, ``following`` (2, 2) is F."""
         self.solver, self.regions, self.samples = solver, regions, samples
+        self.beyond = 0.0
+        """How far, in z, the last plan left zeta at its end beyond the part of the CoP's region."""
         self._following = following
         self.lengths = sample_lengths(samples)
         self._n = 4 * samples + SLACKS
@@ -199,6 +201,7 @@ class Planner:
         solution = self.solver.solve(self.program(state, centre))
         if solution.status is not QPStatus.SOLVED:
             return None
+        self.beyond = float(solution.x[-1])
         return solution.x[:2].copy(), solution.x[2:4].copy()
 
     def used(self, state: Array, centre: Array) -> float:

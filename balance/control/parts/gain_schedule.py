@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from balance.config import ExperimentConfig, GainChangeConfig, LawConfig
+from balance.control.parts.moving_contacts import MovingContacts, moving_contacts
 from balance.control.parts.output import Controller, ControlOutput
 from balance.errors import BalanceError, ConfigError
 from balance.robots import Robot
@@ -40,6 +41,11 @@ class GainSchedule:
     def constraint_names(self) -> tuple[str, ...]:
         """Names of the constraints that ``ControlOutput.active`` indexes."""
         return self._current.constraint_names
+
+    @property
+    def moving_contacts(self) -> MovingContacts | None:
+        """What moves the contacts of the law."""
+        return moving_contacts(self._current)
 
     def add(self, change: GainChangeConfig) -> None:
         """Plan a change after all others."""

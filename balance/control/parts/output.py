@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntFlag
+from enum import IntEnum, IntFlag
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,6 +40,32 @@ class ControlStatus(IntFlag):
     """The posture was lost; the drives do what ``after_fall`` says."""
 
 
+class Strategy(IntEnum):
+    """How a law that may step holds the robot."""
+
+    ANKLES = 0
+    """The capture point is where the CoP can be."""
+    HIPS = 1
+    """The body leans to bring it back there."""
+    STEPS = 2
+    """A foot is on its way, from the decision until the robot stands on both again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footstep:
+    """What a law that may step is about: its strategy and the step under way.
+
+    ``step`` is the number of that step, or of the last one, from 1 on; ``swing`` the number of the
+    sole that is, or is about to be, in the air, -1 for none; ``landing`` (4,) where its centre is
+    to land, m, and its yaw, rad, NaN for none.
+    """
+
+    strategy: Strategy
+    step: int
+    swing: int
+    landing: Array
+
+
 class Controller(Protocol):
     """What every law offers; it never knows which plant runs it."""
 
@@ -74,3 +100,5 @@ class ControlOutput:
     """Number of the phase that is under way, of such a law."""
     failure: str = ""
     """Why such a law cannot go on, in words."""
+    footstep: Footstep | None = None
+    """What a law that may step is about."""

@@ -94,6 +94,15 @@ class PhasedLaw:
         return tuple(name for stage in self.stages for name in stage.law.constraint_names)
 
     @property
+    def moving_contacts(self) -> PhasedLaw:
+        """That is what it does."""
+        return self
+
+    def tell(self, output: ControlOutput) -> None:
+        """Write what the contacts are meant to do, and the phase, onto an output."""
+        output.bearing, output.phase = self.bearing, self.phase
+
+    @property
     def phase(self) -> int:
         """Number of the phase that is under way."""
         return self._stage.phase

@@ -27,7 +27,7 @@ def signals_in(recording: Recording) -> list[tuple[Signal, NDArray[Any], dict[st
             np.asarray(getattr(recording, signal.name)).reshape(rows, signal.row_size(robot)),
             signal.columns(robot),
         )
-        for signal in stored_signals(recording.estimation is not None, recording.phase is not None)
+        for signal in stored_signals(recording.config)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Figures of runs through stances in sequence."""
+"""Figures of runs whose contacts change: stances in sequence, and steps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from balance.recordings import phase_rows
 from balance.recordings.recording import Recording
 
 
-@quantity("steps", digits=0, group="phases", needs="phase")
+@quantity("steps", digits=0, group="phases", needs="bearing")
 def steps(recording: Recording) -> int:
     """How often a foot was lifted as planned and put down again."""
     return phase_rows.steps_taken(recording)
+
+
+@quantity("strategy", digits=None, group="phases", needs="strategy")
+def strategy(recording: Recording) -> str:
+    """What the robot held itself with at most: ankles, hips, 1 step, 2 steps ..."""
+    return phase_rows.strongest_strategy(recording)
 
 
 @quantity("phases", digits=None, whole=True, group="phases", in_tables=False, needs="phase")
@@ -29,7 +35,7 @@ def max_force_error_N(recording: Recording) -> float | None:
 
 
 @quantity("largest torque jump", "%", 1, scale=100.0, better="lower", group="phases",
-          needs="phase")  # fmt: skip
+          needs="bearing")  # fmt: skip
 def max_torque_jump(recording: Recording) -> float:
     """Largest change of a torque in a control period, in its limits, where contacts change."""
     return phase_rows.largest_jump(recording)

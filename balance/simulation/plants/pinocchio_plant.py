@@ -18,7 +18,6 @@ momentum that it had before and what gravity, pushes and contacts gave it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -31,12 +30,11 @@ from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.contact_models import Contacts
+from balance.simulation.plants.end_stops import EndStops
 from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.momentum import Momentum
 
 Array = NDArray[np.float64]
-
-LIMIT_YIELD_RAD = 0.01  # how far a joint's end stop gives way under the joint's largest torque
 
 
 class PinocchioPlant:
@@ -59,7 +57,7 @@ class PinocchioPlant:
         self._damping[6:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.joint_damping = self._damping[6:]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
-        self._stops = _EndStops(robot)
+        self._stops = EndStops(robot)
         self._contacts = Contacts(robot, config, self.data, ground)
         self._joint_drive = self._contacts.drive[6:]
         # Views of Pinocchio's memory.
@@ -153,34 +151,3 @@ class PinocchioPlant:
         )
         vector = rotation @ impulse.vector if impulse.in_body_axes else impulse.vector
         return np.asarray(vector @ J[:3])
-
-
-@dataclass(frozen=True, slots=True)
-class _StopForces:
-    """Implicit damping (nv,), N m s/rad, and explicit force (nv,), N m, of the stops in touch."""
-
-    damping: Array
-    force: Array
-
-
-class _EndStops:
-    """Stiff implicit springs at the ends of the joints' ranges."""
-
-    def __init__(self, robot: Robot) -> None:
-        model = robot.model
-        self._lower = model.lowerPositionLimit[7:].copy()
-        self._upper = model.upperPositionLimit[7:].copy()
-        self._stiffness = robot.effort_limits / LIMIT_YIELD_RAD
-        inertia = np.diag(pin.crba(model, model.createData(), robot.q_nominal))[6:]
-        self._damping = 2.0 * np.sqrt(self._stiffness * inertia)
-
-    def touched(self, q: Array, v: Array, dt: float) -> _StopForces | None:
-        """What the stops do, or None if no joint is at one."""
-        joints = q[7:]
-        excess = joints - np.minimum(np.maximum(joints, self._lower), self._upper)
-        if not np.count_nonzero(excess):
-            return None
-        damping, force = np.zeros_like(v), np.zeros_like(v)
-        damping[6:] = (excess != 0.0) * (self._damping + dt * self._stiffness)
-        force[6:] = -self._stiffness * excess - damping[6:] * v[6:]
-        return _StopForces(damping, force)

@@ -204,7 +204,7 @@ class BalanceV1:
         limits = self.limits(findings)
         steps = steps_taken(findings)
         lines = []
-        for name, cells in _groups(limits):
+        for name, cells in groups(limits):
             summary = score(cells)
             line: Indicators = {
                 "cells": name,
@@ -245,9 +245,10 @@ def score(limits: Mapping[str, Sequence[float]]) -> Score:
     return Score(mean, mean - half, mean + half, list(limits)[weakest], float(cells[weakest]))
 
 
-def _groups(
+def groups(
     limits: Mapping[str, Sequence[float]],
 ) -> Iterator[tuple[str, dict[str, Sequence[float]]]]:
+    """All cells, then those of each world that has some."""
     yield "all", dict(limits)
     for world in FROZEN["worlds"]:
         cells = {name: x for name, x in limits.items() if name.startswith(f"{world} ")}

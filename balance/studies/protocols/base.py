@@ -55,11 +55,7 @@ def base_experiment(
     tree["duration_s"] = 5.0  # runs go on until they are settled
     tree["plant"] = {**tree.get("plant", {}), "engine": engine}
     if law is not None and tree["controller"].get("law") != law:
-        try:
-            kept = shared_controller(tree["controller"], law)
-        except ConfigError as error:
-            raise ConfigError(str(error).replace("'law' =", "--law is", 1)) from None
-        tree["controller"] = {**kept, "law": law}
+        tree["controller"] = {**shared_controller(tree["controller"], law), "law": law}
     return tree
 
 
@@ -77,7 +73,7 @@ def _shipped(robot: str, robots: Sequence[Path]) -> dict[str, Any]:
         return with_full_paths(load_yaml_mapping(path), path.parent)
     loaded = load_robot(robot, robots)
     path = shipped_config(LIKE_TORO)
-    tree = {**load_yaml_mapping(path), "robot": with_full_paths(robot)}
+    tree = with_full_paths({**load_yaml_mapping(path), "robot": robot})
     # Damping per inertia and rate of falling: m h^2 sqrt(g / h).
     share = loaded.mass / TORO_MASS_KG * (float(loaded.com()[2]) / TORO_COM_M) ** 1.5
     return {**tree, "plant": {"joint_damping": round(share, 3)}}

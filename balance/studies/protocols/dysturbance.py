@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from balance.errors import ConfigError
@@ -41,7 +42,9 @@ from balance.studies.workers import INDICATOR
 LENGTHS_M = (1.2, 1.0, 0.5)
 LOWEST_AXIS_M, HIGHEST_AXIS_M = 1.2, 2.0
 START_S = 0.1
+STEADY_S = 0.1  # for which a force must act to count as one that presses
 
+Array = NDArray[np.float64]
 Side = Literal["frontal", "lateral"]
 
 
@@ -131,6 +134,7 @@ class Dysturbance:
         dt = recording.config.plant.step_s
         return {
             "peak_force_N": float(np.max(history.force, where=kept, initial=0.0)),
+            "steady_force_N": largest_mean(history.force[kept], round(STEADY_S / dt)),
             "impulse_Ns": float(history.force[kept].sum() * dt),
             "way_m": float(np.max(history.way, where=kept, initial=0.0)),
             "robot_work_J": history.work_J,
@@ -138,6 +142,14 @@ class Dysturbance:
             "friction_J": history.friction_J,
             "return_J": history.left_J if history.return_J is None else history.return_J,
         }
+
+
+def largest_mean(values: Array, count: int) -> float:
+    """Largest mean of so many values in a row; 0 of fewer."""
+    if values.size < count:
+        return 0.0
+    sums = np.cumsum(np.concatenate([[0.0], values]))
+    return float((sums[count:] - sums[:-count]).max() / count)
 
 
 def withstood_until(recording: Recording) -> float:

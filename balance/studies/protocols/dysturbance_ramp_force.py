@@ -55,7 +55,7 @@ class Ramp(Dysturbance):
 class RampForce(Ramp):
     """A pendulum presses with a force that grows steadily, until the robot falls."""
 
-    measured = "peak_force_N"
+    measured = "steady_force_N"
 
     class Config(DysturbanceConfig):
         """Keys of `dysturbance_ramp_force`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +11,14 @@ from typing import Any
 
 from balance.config import PROTOCOLS, parse_config
 from balance.config.dotted_keys import set_key
+from balance.config.registry import Found
 from balance.config.schema import validate
 from balance.config.sections import section_schema
-from balance.config.user_code import shown_name
+from balance.config.user_code import FOREIGN, shown_name, told
+from balance.errors import BalanceError, ConfigError
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
+from balance.robots import Robot
 from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
@@ -28,13 +30,13 @@ from balance.studies.protocols.interface import (
     ProtocolConfig,
 )
 from balance.studies.protocols.ladder import bracket, next_level
+from balance.studies.protocols.report import report_table, rounded
 from balance.studies.store import Row, StudyFolder
-from balance.studies.summary import errors, markdown, outcomes, timing
+from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
 TIMEOUT_S = 900.0
-DIGITS = 5  # of a figure in a report
 
 
 @dataclass
@@ -88,6 +90,7 @@ class ProtocolStudy:
     ) -> None:
         """``keys`` are the protocol's, ``experiment`` dotted keys on top of the base experiment."""
         self.name, self.engine = name, engine
+        self._asked = robot, robots
         found = PROTOCOLS.find(name, "protocol")
         tree: dict[str, Any] = {"protocol": name}
         for key, value in (keys or {}).items():
@@ -101,7 +104,7 @@ class ProtocolStudy:
             base = base_experiment(robot, law, engine, config, robots)
             parsed = parse_config(base, f"protocol '{shown_name(name)}'", experiment)
             self.robot = robot_of(parsed, robots)
-            protocol = found.target(self.config, self.robot)
+            protocol = _made(found, self.config, self.robot)
             full = {**base}
             for key, value in (experiment or {}).items():
                 set_key(full, key, value)
@@ -278,8 +281,15 @@ class ProtocolStudy:
         lines = []
         for entrant in self.entrants:
             for line in entrant.protocol.report(self.findings(entrant)):
-                lines.append({"law": entrant.label, **{k: _rounded(v) for k, v in line.items()}})
+                lines.append({"law": entrant.label, **{k: rounded(v) for k, v in line.items()}})
         return lines
+
+    def changes(self, entrant: Entrant) -> dict[str, Any]:
+        """Sections of an experiment, but for the law's, that are not those of the shipped one."""
+        robot, robots = self._asked
+        shipped = base_experiment(robot, entrant.law, self.engine, None, robots)
+        own, keys = entrant.experiment, {*shipped, *entrant.experiment} - {"controller"}
+        return {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
 
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Nothing: there is no figure before the end."""
@@ -302,18 +312,23 @@ class ProtocolStudy:
         write_atomically(folder.path / "summary.md", ("\n\n".join(parts) + "\n").encode())
 
 
-def report_table(lines: Sequence[Indicators]) -> str:
-    """The indicators as a Markdown table."""
-    head = list(dict.fromkeys(key for line in lines for key in line))
-    return markdown(head, [[shown(line.get(key)) for key in head] for line in lines])
-
-
-def shown(value: Any) -> str:
-    """A figure of a report in a table."""
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _rounded(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+def _made(found: Found, config: ProtocolConfig, robot: Robot) -> Any:
+    """The protocol; a user's own may raise anything."""
+    if found.code is None:
+        return found.target(config, robot)
+    try:
+        made = found.target(config, robot)
+        conditions = list(made.conditions())
+    except BalanceError:
+        raise
+    except FOREIGN as error:
+        name = shown_name(found.name)
+        raise ConfigError(
+            f"protocol '{name}' cannot be made: {told(error, found.target)}"
+        ) from None
+    if not conditions or not all(isinstance(one, Condition) for one in conditions):
+        raise ConfigError(
+            f"protocol '{shown_name(found.name)}': its 'conditions' must be a list of Condition, "
+            "with one at least (docs/extending.md)"
+        )
+    return made

@@ -90,7 +90,10 @@ def test_all_problems_of_an_experiment_are_listed_with_their_keys(tmp_path: Path
     for key in keys:
         assert sum(f"'{key}" in line for line in lines) == 1, lines
     (law,) = (line for line in lines if "'law'" in line)
-    known = "capture, hierarchical, joint_pd, momentum, ott2011, virtual_model, whole_body_qp"
+    known = (
+        "capture, hierarchical, joint_pd, momentum, ott2011, policy, stepping, virtual_model, "
+        "whole_body_qp"
+    )
     assert law.endswith(f"valid: {known}")
 
 

@@ -6,15 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from balance.config import PROTOCOLS
 from balance.errors import BalanceError, ConfigError
+from balance.studies.protocols.dysturbance import largest_mean
 from balance.studies.protocols.interface import few_falls
 from balance.studies.protocols.study import ProtocolStudy
 from balance.studies.store import Row, StudyFolder
 from balance.studies.workers import INDICATOR, Result, Task, execute
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FRONTAL = {"sides": ["frontal"]}
 
 
@@ -78,6 +81,13 @@ def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
     assert second.report() == whole.report()
 
 
+def test_a_pressing_force_is_a_mean_over_a_while() -> None:
+    values = np.concatenate([np.full(300, 5.0), [900.0], np.full(100, 8.0), [0.0] * 20])
+    expected = max(values[i : i + 100].mean() for i in range(len(values) - 99))
+    assert largest_mean(values, 100) == pytest.approx(expected)
+    assert largest_mean(values[:50], 100) == 0.0
+
+
 def test_a_level_fails_at_thirty_percent_of_falls() -> None:
     rows = [{"outcome": "fell"}] * 2 + [{"outcome": "recovered"}] * 8
     assert few_falls(rows)
@@ -136,6 +146,36 @@ def test_bad_input_is_told_in_a_sentence(
 ) -> None:
     with pytest.raises(BalanceError, match=words):
         ProtocolStudy(name, robot, [None], keys=keys)
+
+
+def test_a_protocol_from_a_file_runs_and_is_known_by_its_hash(tmp_path: Path) -> None:
+    name = f"{EXAMPLES / 'my_protocols.py'}:Nudges"
+    study = ProtocolStudy(name, "toro", ["momentum"], keys={"duration_s": 0.1})
+    assert name in study.definition["code"]
+    task = study.next_task()
+    assert task is not None
+    columns = execute(task).columns
+    assert columns["outcome"] == "recovered"
+    assert 0.0 < columns[f"{INDICATOR}way_m"] < 0.1
+    with pytest.raises(ConfigError, match="unknown key 'speed'"):
+        ProtocolStudy(name, "toro", ["momentum"], keys={"speed": 0.1})
+
+
+def test_a_protocol_whose_code_fails_is_told_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Broken:\n    def __init__(self, config, robot):\n        1 / 0\n"
+        "    def conditions(self):\n        return []\n"
+        "class Empty(Broken):\n    def __init__(self, config, robot):\n        pass\n"
+        "class NoProtocol:\n    pass\n"
+    )
+    for name, words in (
+        ("Broken", "cannot be made: ZeroDivisionError in mine.py, line 3"),
+        ("Empty", "must be a list of Condition"),
+        ("NoProtocol", "has no method 'conditions'"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            ProtocolStudy(f"{file}:{name}", "toro", ["momentum"])
 
 
 def test_a_law_that_nobody_knows_is_told() -> None:

@@ -1,0 +1,1 @@
+"""Push recovery by stepping, docs/stepping.md."""

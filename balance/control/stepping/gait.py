@@ -1,0 +1,188 @@
+"""Which foot does what, and when: the states that a robot goes through as it steps.
+
+stand -> unload -> swing -> load -> stand, or the next unload
+stand -> shift -> unload ...                    to bring feet back that stand awkwardly
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.control.stepping.legs import legs_reach
+from balance.control.stepping.planner import CANDIDATES, Landing, Pendulum, plan_landing
+from balance.control.stepping.seen import Eyes, Plane, Seen
+from balance.control.stepping.sizes import StepSizes
+from balance.control.stepping.swing import SwingPath
+
+Array = NDArray[np.float64]
+
+TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
+FLAT, FLATTEN_S = 0.03, 0.03  # sine of a sole's tilt that is none; for how long it may be tilted
+RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
+INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
+FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
+EDGE_M = 0.006  # that a CoP keeps from the edges
+RETURN = 0.5  # of the capture point's distance from its goal, by which the CoP is beyond it
+MISSED_M = 0.003  # height over its plane, at which a foot without a force sensor has landed
+
+
+class Mode(Enum):
+    """What the feet do."""
+
+    STAND = "stand"
+    SHIFT = "shift"
+    UNLOAD = "unload"
+    SWING = "swing"
+    LOAD = "load"
+
+
+class Gait:
+    """The state of the steps; :meth:`update` goes on by a control period."""
+
+    def __init__(self, sizes: StepSizes, eyes: Eyes, weight: float, period: float) -> None:
+        self.sizes, self.eyes, self._weight, self._period = sizes, eyes, weight, period
+        self.mode, self.swing = Mode.STAND, 0
+        self.begin = 0.0
+        """When the mode began, s."""
+        self.steps = 0
+        """How many steps were begun."""
+        self.plan: Landing | None = None
+        self.path: SwingPath | None = None
+        self.grounds = [
+            Plane(sole.plane.translation, sole.plane.rotation[:, 2]) for sole in sizes.soles
+        ]
+        """Under each foot, as it last stood at rest."""
+        self.yaw = 0.0
+        """With which the foot that steps is to land."""
+        self._touched: float | None = None
+        self.unload_s = sizes.prepare
+        self.unload_from = weight
+
+    @property
+    def stance(self) -> int:
+        """The foot that stays, while one steps."""
+        return 1 - self.swing
+
+    @property
+    def stepping(self) -> bool:
+        """Whether a step is under way."""
+        return self.mode in (Mode.UNLOAD, Mode.SWING, Mode.LOAD)
+
+    @property
+    def ground(self) -> Plane:
+        """Under the foot that steps."""
+        return self.grounds[self.swing]
+
+    def rest(self, seen: Seen) -> None:
+        """Feel the ground while both feet stand on it."""
+        if seen.forces is not None and seen.forces.min() > RESTS_SHARE * self._weight:
+            self.grounds = [Plane.under(pose) for pose in seen.poses]
+
+    @property
+    def aim(self) -> tuple[Landing, Array]:
+        """The plan of the step that is under way, and the place (3,) on the ground."""
+        assert self.plan is not None
+        return self.plan, self.ground.above(self.plan.place)
+
+    def begin_step(self, seen: Seen) -> None:
+        """Take the first step, with the foot whose plan is the better one."""
+        plans = [self._planned(seen, foot, self._times(), self.sizes.prepare) for foot in (0, 1)]
+        self._unload(seen, int(plans[1].cost < plans[0].cost - 1e-9), self.sizes.prepare)
+
+    def update(self, seen: Seen) -> None:
+        """Go on to the state that follows, if it is time, and plan anew."""
+        if self.stepping:
+            self.yaw = self.eyes.heading(seen, self.stance) + self.sizes.turns[self.swing]
+        if self.mode is Mode.UNLOAD:
+            left = max(self.begin + self.unload_s - seen.time, 0.0)
+            self.plan = self._planned(seen, self.swing, self._times(), left)
+            if left <= 0.5 * self._period:
+                self._lift(seen)
+        elif self.mode is Mode.SWING:
+            self._adapt(seen)
+            if self._landed(seen):
+                self.mode, self.begin = Mode.LOAD, seen.time
+        elif self.mode is Mode.LOAD and seen.time - self.begin >= self.sizes.load:
+            inside = self.eyes.hull(seen, INSIDE_M).contains(seen.xi)
+            if inside and legs_reach(self.sizes, seen, self.eyes.turned(seen, self.swing)):
+                self.mode, self.begin, self.plan = Mode.STAND, seen.time, None
+            else:
+                self._unload(seen, self.stance, self.sizes.transfer)
+
+    def _unload(self, seen: Seen, foot: int, duration: float) -> None:
+        self.mode, self.begin, self.swing, self.unload_s = Mode.UNLOAD, seen.time, foot, duration
+        self.unload_from = self._weight
+        if seen.forces is not None:
+            self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
+        self._touched = None
+        self.steps += 1
+        self.plan = self._planned(seen, foot, self._times(), duration)
+
+    def _lift(self, seen: Seen) -> None:
+        self.mode, self.begin = Mode.SWING, seen.time
+        place = seen.poses[self.swing].translation
+        self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
+
+    def _adapt(self, seen: Seen) -> None:
+        """Plan time and place of the touch-down anew."""
+        assert self.plan is not None
+        left = self.plan.time - self._period
+        times = self._times(seen.time - self.begin)
+        times = times[times > LAST_S]
+        if left > FROZEN_S and len(times):
+            self.plan = self._planned(seen, self.swing, times, 0.0, left)
+            return
+        plan = self._planned(seen, self.swing, np.array([max(left, 0.0)]), 0.0)
+        place = plan.place if left > LAST_S else self.plan.place
+        self.plan = replace(plan, place=place, time=left)
+
+    def _landed(self, seen: Seen) -> bool:
+        """Whether the foot is down: it touches, and is flat or has had its time to be."""
+        assert self.path is not None
+        pose = seen.poses[self.swing]
+        if self._touched is None:
+            if self.path.rises or not self._touches(seen):
+                return False
+            self._touched = seen.time
+        self.path.touch(pose.translation)
+        flat = self.ground.tilt(pose) < FLAT
+        return flat or seen.time - self._touched > FLATTEN_S
+
+    def _touches(self, seen: Seen) -> bool:
+        if seen.forces is not None:
+            return bool(seen.forces[self.swing] > TOUCH_SHARE * self._weight)
+        place = seen.poses[self.swing].translation
+        height = place[2] - self.ground.above(place[:2])[2]
+        return bool(self.aim[0].time < FROZEN_S and height < MISSED_M)
+
+    def _planned(
+        self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
+    ) -> Landing:
+        return plan_landing(
+            self.sizes,
+            Pendulum(seen.com[:2], seen.xi),
+            foot,
+            seen.place(1 - foot),
+            self.eyes.heading(seen, 1 - foot),
+            seen.place(foot),
+            times,
+            before,
+            planned,
+        )
+
+    def _times(self, elapsed: float = 0.0) -> Array:
+        """For how long a foot may still be in the air, that has been for ``elapsed`` s."""
+        least, most = self.sizes.swing
+        return np.linspace(max(least - elapsed, 0.0), max(most - elapsed, 0.0), CANDIDATES)
+
+    def cop(self, seen: Seen) -> Array:
+        """Where the CoP shall be now (2,)."""
+        if self.mode in (Mode.UNLOAD, Mode.SWING) and self.plan is not None:
+            return self.plan.cop
+        goal = seen.middle[:2]
+        beyond = seen.xi + RETURN * (seen.xi - goal)
+        return self.eyes.hull(seen, EDGE_M).nearest(beyond)

@@ -1,0 +1,47 @@
+"""How high the CoM can be so that no leg is stretched, now and where the next foot lands."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from balance.control.stepping.gait import Gait, Mode
+from balance.control.stepping.legs import highest_com, lowest_com
+from balance.control.stepping.seen import Seen
+
+Array = NDArray[np.float64]
+
+AHEAD_S = 0.06  # from now, at which legs that bear must still reach
+
+
+def com_height(gait: Gait, seen: Seen, heading: float) -> float:
+    """Height (m) in the world: the nominal one over the ground, or lower where legs need it.
+
+    ``heading`` is how far the robot has turned from its nominal posture.
+    """
+    sizes = gait.sizes
+    ground, legs = _legs(gait, seen)
+    heights = [highest_com(sizes, foot, place, com, heading) for foot, place, com in legs]
+    highest = min([sizes.height_over + ground, *heights])
+    return max(highest, lowest_com(sizes, ground))
+
+
+def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]]:
+    """Height of the ground, and of each leg that counts its number, its foot, and where the CoM is.
+
+    A foot that bears counts now and a little later, one on its way where it is to land.
+    """
+    com, ahead = seen.com, seen.com + AHEAD_S * seen.velocity
+    places = [pose.translation for pose in seen.poses]
+    if not gait.stepping:
+        middle = np.append(seen.middle[:2], 0.0)
+        legs = [(f, places[f], where) for f in (0, 1) for where in (com, ahead, middle)]
+        return float(seen.middle[2]), legs
+    stance, legs = gait.stance, []
+    if gait.mode is Mode.LOAD:
+        legs = [(gait.swing, places[gait.swing], where) for where in (com, ahead)]
+    elif gait.mode is Mode.SWING:
+        plan, landing = gait.aim
+        legs = [(gait.swing, landing, seen.com + max(plan.time, 0.0) * seen.velocity)]
+    legs += [(stance, places[stance], where) for where in (com, ahead)]
+    return float(places[stance][2]), legs

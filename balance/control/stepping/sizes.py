@@ -1,0 +1,155 @@
+"""What a robot's steps are measured by: times in 1 / omega, lengths in L, thigh plus shank.
+
+All of it follows from the robot (:mod:`balance.robots.capability.steps`); the shares below are the
+same for all robots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.phases.course import PEAK_BEND, PEAK_RATE
+from balance.robots import Robot
+from balance.robots.capability.body import level_directions
+from balance.robots.capability.legs import legs
+from balance.robots.capability.steps import STEP_AZIMUTHS, left_and_right, step_numbers
+from balance.robots.contacts import ContactSurface
+
+Array = NDArray[np.float64]
+
+SWING_LEAST, SWING_MOST = 0.72, 1.6  # / omega, of a foot in the air
+PREPARE, LOAD, TRANSFER = 0.11, 0.05, 0.065  # / omega
+FORE, WIDE, NARROW = 0.69, 0.91, 0.19  # of L, between the soles' centres
+GAP_M = 0.025  # between the edges of soles, at least
+OUTWARDS, LONGER = 0.056, 1.05  # of L beyond the capture point sideways, and fore and aft
+INWARDS = 0.075  # of L: by how much the capture point shall be inside of the foot
+LIFT = 0.05  # of L
+LANDING = 0.04  # omega L, of a foot that touches down, at most
+INSIDE = 0.25  # of a sole's half sides that a planned CoP keeps from its edges
+SPEED_SHARE, ACCELERATION_SHARE = 0.9, 0.5  # of what a foot's drives allow
+STRETCH = 0.965  # of L, from hip to ankle
+DEEPEST = 0.1  # of the CoM's height, by which it may sink
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """Lengths m, times s.  Pairs are of the left and the right foot, which are ``soles``.
+
+    ``half`` (2, 2) are half sides of where a CoP is planned in a sole, ``nominal`` (2, 2) the
+    places of the soles' centres from their middle and ``turns`` (2,) their yaw in the nominal
+    posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
+    ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
+    stands.  ``height`` is that of the CoM, ``height_over`` that over the soles.
+    """
+
+    soles: tuple[ContactSurface, ContactSurface]
+    omega: float
+    height: float
+    height_over: float
+    leg: float
+    half: Array
+    nominal: Array
+    turns: Array
+    hips: Array
+    ankles: Array
+    fore: float
+    wide: float
+    narrow: float
+    foot_speed: Array
+    foot_acceleration: Array
+    landing_speed: float
+
+    @property
+    def width(self) -> float:
+        """Distance of the soles' centres sideways as the robot stands."""
+        return float(self.nominal[0, 1] - self.nominal[1, 1])
+
+    @property
+    def prepare(self) -> float:
+        """Time in which a foot is unloaded."""
+        return PREPARE / self.omega
+
+    @property
+    def load(self) -> float:
+        """Time in which a foot that landed takes up its load."""
+        return LOAD / self.omega
+
+    @property
+    def transfer(self) -> float:
+        """Time in which the other foot gives off its load for the next step."""
+        return TRANSFER / self.omega
+
+    @property
+    def swing(self) -> tuple[float, float]:
+        """Least and longest time of a foot in the air."""
+        return SWING_LEAST / self.omega, SWING_MOST / self.omega
+
+    @property
+    def lift(self) -> float:
+        """Height of a foot on its way."""
+        return LIFT * self.leg
+
+    def travel(self, azimuth: float, times: Array) -> Array:
+        """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
+        around = np.append(STEP_AZIMUTHS, 2.0 * np.pi)
+        angle = azimuth % (2.0 * np.pi)
+        speed = np.interp(angle, around, np.append(self.foot_speed, self.foot_speed[0]))
+        bend = np.interp(
+            angle, around, np.append(self.foot_acceleration, self.foot_acceleration[0])
+        )
+        return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
+
+
+def can_step(robot: Robot) -> bool:
+    """Whether a robot stands on two feet alone, with soles, and has legs with knees."""
+    soles = robot.soles
+    if len(soles) != 2 or not all(sole.is_foot and sole.has_area for sole in soles):
+        return False
+    return len(legs(robot, soles)) == 2
+
+
+def step_sizes(robot: Robot) -> StepSizes:
+    """The sizes of a robot that stands on two feet with legs."""
+    numbers = step_numbers(robot)
+    both = left_and_right(robot)
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
+    poses = [foot.pose(data) for foot in both]
+    places = np.array([pose.translation for pose in poses])
+    heading = heading_of(pin.Quaternion(robot.q_nominal[3:7]).matrix())
+    across = places[0, :2] - places[1, :2]
+    along = level_directions(np.array([heading]))[0]
+    turn = np.array([along, [-along[1], along[0]]])
+    com, found = robot.com(), legs(robot, both)
+    gravity = float(np.linalg.norm(robot.model.gravity.linear))
+    L, omega = numbers.leg_length, float(np.sqrt(gravity / com[2]))
+    width = float(turn[1] @ across)
+    narrow = max(NARROW * L, both[0].half_width + both[1].half_width + GAP_M)
+    half = np.array([[foot.half_length, foot.half_width] for foot in both])
+    return StepSizes(
+        soles=both,
+        omega=omega,
+        height=float(com[2]),
+        height_over=float(com[2] - places[:, 2].mean()),
+        leg=L,
+        half=(1.0 - INSIDE) * half,
+        nominal=(places[:, :2] - places[:, :2].mean(axis=0)) @ turn.T,
+        turns=np.array([heading_of(pose.rotation) - heading for pose in poses]),
+        hips=np.array([leg.hip - com for leg in found]),
+        ankles=np.array([leg.ankle - place for leg, place in zip(found, places, strict=True)]),
+        fore=FORE * L,
+        wide=WIDE * L,
+        narrow=min(narrow, width),
+        foot_speed=SPEED_SHARE * numbers.foot_speed,
+        foot_acceleration=ACCELERATION_SHARE * numbers.foot_acceleration,
+        landing_speed=min(numbers.landing_speed, LANDING * omega * L),
+    )
+
+
+def heading_of(rotation: Array) -> float:
+    """Yaw of a frame, rad."""
+    return float(np.arctan2(rotation[1, 0], rotation[0, 0]))

@@ -1,0 +1,130 @@
+"""Steps: one law for each set of feet that bears, and what is asked of it in each period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.capture.law import CaptureController
+from balance.control.parts.joint_bounds import JointBounds
+from balance.control.parts.setpoints import Desired
+from balance.control.stepping.gait import Gait, Mode
+from balance.control.stepping.heights import com_height
+from balance.control.stepping.home import Home, find_home
+from balance.control.stepping.seen import Eyes, Seen
+from balance.control.stepping.sizes import step_sizes
+from balance.control.stepping.stance_law import StanceLaw, SwingTarget, Wish
+from balance.robots import Robot
+from balance.robots.contacts import ContactSurface
+
+Array = NDArray[np.float64]
+
+UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
+EMPTY_N = 1e-3  # bound of a foot whose load is off
+HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which law is asked in a period, the numbers of its contacts, and where the robot shall be."""
+
+    law: StanceLaw
+    contacts: NDArray[np.intp]
+    desired: Desired
+
+
+class Stepper:
+    """Takes steps from whatever state until the robot stands on both feet again."""
+
+    def __init__(self, law: CaptureController.Config, robot: Robot, period: float) -> None:
+        sizes = self.sizes = step_sizes(robot)
+        self._weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        names = [sole.name for sole in robot.soles]
+        self.numbers = np.array([names.index(sole.name) for sole in sizes.soles], dtype=np.intp)
+        """Which of the robot's contacts are the left and the right foot."""
+        self._full = law.contacts.max_normal_force_N or UNBOUNDED_WEIGHTS * self._weight
+        self._least = law.contacts.least_normal_force(robot.mass)
+        contacts = law.contacts.model_copy(update={"max_normal_force_N": self._full})
+        inner = law.model_copy(update={"contacts": contacts})
+        bounds = JointBounds(robot, sizes.omega)
+
+        def made(*soles: ContactSurface) -> StanceLaw:
+            on_them = replace(robot, soles=soles)
+            return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds)
+
+        self.both = made(*sizes.soles)
+        self.single = made(sizes.soles[0]), made(sizes.soles[1])
+        self.eyes = Eyes(robot.model, robot.q_nominal, sizes)
+        self._period = period
+        self.gait = Gait(sizes, self.eyes, self._weight, period)
+        self._upright = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+
+    @property
+    def laws(self) -> tuple[StanceLaw, ...]:
+        """All laws, of which one is asked in each period."""
+        return self.both, *self.single
+
+    def home(self, seen: Seen) -> Home | None:
+        """Where the robot stands, if it does so as in its nominal stance; None while it steps."""
+        if self.gait.mode is not Mode.STAND:
+            return None
+        return find_home(seen, self.eyes)
+
+    def ask(self, seen: Seen) -> Asked:
+        """Tell a law what is wanted of it now."""
+        gait = self.gait
+        turned = self.eyes.turned(seen, gait.stance if gait.stepping else None)
+        rotation = pin.rpy.rpyToMatrix(0.0, 0.0, turned) @ self._upright
+        height = com_height(gait, seen, turned)
+        least, most = self._bounds(seen)
+        law, feet, swing = self.both, [0, 1], None
+        if gait.mode is Mode.SWING:
+            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing()
+        acceleration = self._acceleration(seen, height)
+        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet]))
+        zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
+        com = np.append(seen.middle[:2], height)
+        desired = Desired(com, zero, zero, quaternion, rotation, zero, zero, moving=False)
+        return Asked(law, self.numbers[feet], desired)
+
+    def _acceleration(self, seen: Seen, height: float) -> Array:
+        """Of the CoM (3,): away from the CoP as a pendulum's, and to its height."""
+        omega, rate = self.sizes.omega, HEIGHT_RATE * self.sizes.omega
+        level = omega**2 * (seen.com[:2] - self.gait.cop(seen))
+        up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
+        return np.append(level, up)
+
+    def _swing(self) -> SwingTarget:
+        gait, sizes = self.gait, self.sizes
+        path, (plan, place) = gait.path, gait.aim
+        assert path is not None
+        path.advance(self._period, place, plan.time)
+        return SwingTarget(
+            sizes.soles[gait.swing],
+            path.place,
+            path.velocity,
+            path.acceleration,
+            gait.ground.axes(gait.yaw),
+        )
+
+    def _bounds(self, seen: Seen) -> tuple[Array, Array]:
+        """Least and largest normal forces (2,), N: a foot's load is taken off and put on."""
+        gait = self.gait
+        least, most = np.full(2, self._least), np.full(2, self._full)
+        passed = seen.time - gait.begin
+        if gait.mode is Mode.UNLOAD:
+            most[gait.swing] = gait.unload_from * (1.0 - passed / gait.unload_s)
+        elif gait.mode is Mode.LOAD:
+            most[gait.swing] = self._weight * (passed + self._period) / self.sizes.load
+        most = np.maximum(most, EMPTY_N)
+        return np.minimum(least, 0.5 * most), most
+
+    def landing(self) -> tuple[int, Array]:
+        """Number of the sole that steps, and where it is to land, (4,); -1 and NaN for none."""
+        gait = self.gait
+        if not gait.stepping:
+            return -1, np.full(4, np.nan)
+        return int(self.numbers[gait.swing]), np.append(gait.aim[1], gait.yaw)

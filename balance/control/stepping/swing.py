@@ -1,0 +1,71 @@
+"""The way of a swing foot to a place that moves: up, across, and softly down."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+RISE = 0.45  # of the swing's time, after which the foot is highest
+SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
+
+
+class SwingPath:
+    """Place, velocity and acceleration (3,) of the sole's centre, aimed anew in each step.
+
+    Every axis follows the polynomial of fifth order from where it is to where it shall be; its
+    start in the next step is where it has come to, so that nothing jumps where the goal moves.
+    """
+
+    def __init__(self, place: Array, lift: float, landing_speed: float) -> None:
+        """``place`` (3,) is where the foot stands."""
+        self.place, self.velocity, self.acceleration = place.copy(), np.zeros(3), np.zeros(3)
+        self._start, self._lift, self._landing_speed = float(place[2]), lift, landing_speed
+        self._rising = True
+        self.time = 0.0
+        """For how long it has been in the air, s."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether it still goes up: a touch is no landing."""
+        return self._rising
+
+    def advance(self, dt: float, goal: Array, left: float) -> None:
+        """Go on for ``dt`` s towards ``goal`` (3,), to be reached ``left`` s from now."""
+        whole = self.time + left
+        if left > SOONEST:
+            for axis in (0, 1):
+                self._move(axis, dt, float(goal[axis]), 0.0, left)
+            to_top = RISE * whole - self.time
+            self._rising = to_top > SOONEST
+            if self._rising:
+                top = max(self._start, float(goal[2])) + self._lift
+                self._move(2, dt, top, 0.0, to_top)
+            else:
+                self._move(2, dt, float(goal[2]), -self._landing_speed, left)
+        else:
+            # Down until it meets something.
+            rate = min(1.0, dt / SOONEST)
+            self.velocity[:2] -= rate * self.velocity[:2]
+            self.velocity[2] += rate * (-self._landing_speed - self.velocity[2])
+            self.acceleration[:] = 0.0
+            self.place += dt * self.velocity
+        self.time += dt
+
+    def touch(self, place: Array) -> None:
+        """Stay over where it has met the ground, and go on downwards."""
+        self.place[:2], self.velocity[:2], self.acceleration[:] = place[:2], 0.0, 0.0
+
+    def _move(self, axis: int, dt: float, end: float, speed: float, T: float) -> None:
+        """Along one axis by ``dt`` of the ``T`` s in which ``end`` is reached at a ``speed``."""
+        x, v, a = self.place[axis], self.velocity[axis], self.acceleration[axis]
+        v1, a1 = v * T, a * T * T
+        way, v_end = end - x, speed * T
+        c3 = 10.0 * way - 6.0 * v1 - 1.5 * a1 - 4.0 * v_end
+        c4 = -15.0 * way + 8.0 * v1 + 1.5 * a1 + 7.0 * v_end
+        c5 = 6.0 * way - 3.0 * v1 - 0.5 * a1 - 3.0 * v_end
+        s = min(dt / T, 1.0)
+        self.place[axis] = x + s * (v1 + s * (0.5 * a1 + s * (c3 + s * (c4 + s * c5))))
+        self.velocity[axis] = (v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
+        self.acceleration[axis] = (a1 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2

@@ -1,0 +1,120 @@
+"""The law that steps: when it does, when it does not, and what it comes to."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from balance.config import load_config
+from balance.control import ControlStatus, make_controller
+from balance.control.stepping.law import SteppingController
+from balance.experiment import run
+from balance.recordings.metrics import ankle_limit
+from balance.recordings.recording import Recording
+from balance.recordings.settling import UntilSettled
+from balance.robots import Robot, load_robot
+from balance.robots.stance import robot_of
+
+
+@cache
+def pushed(
+    fraction: float, azimuth_deg: float, robot: str = "toro", engine: str = "pinocchio"
+) -> Recording:
+    """A run under a push of so much of the ankle limit, which goes on until it is settled."""
+    angle = np.radians(azimuth_deg)
+    direction = np.array([np.cos(angle), np.sin(angle), 0.0])
+    impulse = fraction * ankle_limit(load_robot(robot), direction)
+    push: dict[str, Any] = {"direction": direction.tolist(), "impulse_Ns": impulse}
+    push |= {"type": "half_sine", "time_s": 0.3, "duration_s": 0.02}
+    keys = {"controller": {"law": "stepping"}, "reference": None, "pushes": [push]}
+    keys |= {"duration_s": 2.0, "plant.engine": engine}
+    return run(load_config(f"{robot}_push", keys), until=UntilSettled())
+
+
+def test_what_ankles_can_hold_takes_no_step() -> None:
+    summary = pushed(0.85, 20.0).summary()
+    assert (summary["outcome"], summary["steps"], summary["strategy"]) == ("recovered", 0, "ankles")
+
+
+def test_what_hips_can_hold_takes_no_step() -> None:
+    summary = pushed(1.1, 180.0).summary()
+    assert (summary["outcome"], summary["steps"], summary["strategy"]) == ("recovered", 0, "hips")
+
+
+@pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
+@pytest.mark.parametrize(("fraction", "azimuth_deg"), [(1.7, 0.0), (1.3, 90.0)])
+def test_what_they_cannot_hold_is_caught_by_steps(
+    fraction: float, azimuth_deg: float, engine: str
+) -> None:
+    recording = pushed(fraction, azimuth_deg, engine=engine)
+    summary = recording.summary()
+    assert summary["outcome"] == "recovered", summary
+    assert summary["steps"] >= 1
+    assert summary["max_torque_jump"] <= 0.2
+    data = recording.robot.model.createData()
+    pin.framesForwardKinematics(recording.robot.model, data, recording.q[-1])
+    middle = np.mean([sole.pose(data).translation for sole in recording.robot.soles], axis=0)
+    com = recording.robot.com(recording.q[-1])
+    assert np.linalg.norm((com - middle)[:2]) < 0.03  # the verdict's bound
+
+
+def test_a_foot_lands_where_the_last_plan_had_it() -> None:
+    recording = pushed(1.7, 0.0)
+    assert recording.landing is not None
+    assert recording.swing is not None
+    assert recording.bearing is not None
+    rows = np.flatnonzero(recording.swing >= 0)
+    sole = recording.robot.soles[int(recording.swing[rows[0]])]
+    number = int(recording.swing[rows[0]])
+    down = rows[recording.bearing[rows, number] == 0.0][-1]
+    data = recording.robot.model.createData()
+    pin.framesForwardKinematics(recording.robot.model, data, recording.q[down])
+    place = sole.pose(data).translation
+    np.testing.assert_allclose(place, recording.landing[down, :3], rtol=0, atol=0.02)
+
+
+def test_steps_of_a_recording_are_numbered_and_told() -> None:
+    recording = pushed(1.7, 0.0)
+    assert recording.strategy is not None
+    assert recording.step is not None
+    assert recording.landing is not None
+    stepping = recording.strategy == 2
+    assert stepping.any()
+    assert (np.diff(recording.step) >= 0).all()
+    assert recording.step[-1] == recording.summary()["steps"]
+    assert np.isfinite(recording.landing[stepping]).all()
+    assert np.isnan(recording.landing[~stepping]).all()
+
+
+@pytest.mark.parametrize("stance", ["toro_single_support", "toro_table", "toro_wall"])
+def test_a_robot_that_does_not_stand_on_two_feet_alone_leans(stance: str) -> None:
+    config = load_config(stance, {"controller": {"law": "stepping"}})
+    robot = robot_of(config)
+    law = make_controller(config, robot)
+    assert isinstance(law, SteppingController)
+    assert law.stepper is None
+    v = np.zeros(robot.model.nv)
+    v[0] = 1.0
+    output = law.step(robot.q_nominal, v, 0.0)
+    assert (output.bearing == 1.0).all()
+
+
+def test_a_state_that_is_not_seen_in_a_step_has_a_safe_answer(toro: Robot) -> None:
+    config = load_config("toro_push", {"controller": {"law": "stepping"}, "reference": None})
+    law = make_controller(config, toro)
+    v = np.zeros(toro.model.nv)
+    v[0] = 0.8
+    for i in range(80):
+        output = law.step(toro.q_nominal, v, 0.001 * i)
+    assert output.bearing is not None
+    assert output.bearing.min() == 0.0
+    blind = law.step(np.full_like(toro.q_nominal, np.nan), v, 0.08)
+    assert blind.status & ControlStatus.BAD_STATE
+    assert np.isfinite(blind.torques).all()
+    assert (np.abs(blind.torques) <= toro.effort_limits).all()
+    assert blind.bearing is not None
+    assert blind.bearing.min() == 0.0

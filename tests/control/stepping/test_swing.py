@@ -1,0 +1,48 @@
+"""The way of a swing foot: smooth, over the ground, and down at the speed that it shall have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from balance.control.stepping.swing import SwingPath
+
+DT, TIME, LIFT, SPEED = 0.001, 0.25, 0.04, 0.1
+START = np.array([0.1, -0.2, 0.03])
+
+
+def walked(goals: np.ndarray, time: float = TIME) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places, velocities and accelerations (n, 3) on a way to ``goals`` (n, 3), which may move."""
+    path, rows = SwingPath(START, LIFT, SPEED), []
+    for i, goal in enumerate(goals):
+        path.advance(DT, goal, time - i * DT)
+        rows.append(np.concatenate([path.place, path.velocity, path.acceleration]))
+    return tuple(np.split(np.array(rows), 3, axis=1))  # type: ignore[return-value]
+
+
+def test_it_lands_at_its_goal_at_rest_but_for_its_landing_speed() -> None:
+    goal = START + np.array([0.5, 0.1, 0.02])
+    places, velocities, _ = walked(np.tile(goal, (round(TIME / DT), 1)))
+    np.testing.assert_allclose(places[-1], goal, rtol=0, atol=2e-3)
+    np.testing.assert_allclose(velocities[-1], [0, 0, -SPEED], rtol=0, atol=0.02)
+    assert places[:, 2].max() == pytest.approx(START[2] + 0.02 + LIFT, abs=2e-3)
+
+
+def test_velocities_are_the_derivatives_of_places_also_where_the_goal_moves() -> None:
+    n = round(TIME / DT)
+    goals = np.tile(START + np.array([0.4, 0.0, 0.0]), (n, 1))
+    goals[n // 3 :, 1] += 0.1
+    places, velocities, accelerations = walked(goals)
+    rates = np.diff(places, axis=0) / DT
+    np.testing.assert_allclose(rates, velocities[1:], rtol=0, atol=0.06)  # half a step away
+    bends = np.diff(velocities, axis=0) / DT
+    inner = slice(2, n - 40)
+    np.testing.assert_allclose(bends[inner], accelerations[1:][inner], rtol=0, atol=4.0)
+
+
+def test_what_it_does_not_meet_it_seeks_further_down() -> None:
+    n = round(1.6 * TIME / DT)
+    places, velocities, _ = walked(np.tile(START, (n, 1)))
+    assert places[-1, 2] < START[2] - 0.01
+    assert velocities[-1, 2] == pytest.approx(-SPEED, abs=0.01)
+    np.testing.assert_allclose(places[-1, :2], START[:2], rtol=0, atol=1e-3)
