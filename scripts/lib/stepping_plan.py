@@ -60,6 +60,14 @@ def limits(robot: str, engine: str, azimuths: tuple[float, ...]) -> Iterator[Sta
         yield cell_of(robot, azimuth, engine), partial(bisect, start, most=MOST)
 
 
+def targets(runs: Runs) -> Iterator[Started]:
+    """Whether the figures to reach are reached, before anything else."""
+    for robot in ("toro", *AIMED):
+        for engine in ENGINES:
+            for azimuth in COARSE:
+                yield cell_of(robot, azimuth, engine), partial(once, target(robot, azimuth) or 1.3)
+
+
 def holes(runs: Runs, robot: str, engine: str) -> Iterator[Started]:
     """Every size below the largest."""
     for azimuth in (*COARSE, *ODD):
@@ -127,7 +135,7 @@ def train(runs: Runs, engine: str, number: int = 0) -> Row | None:
 
 def parts() -> dict[str, Callable[[Runs], Iterator[Started]]]:
     """The parts in their order."""
-    found: dict[str, Callable[[Runs], Iterator[Started]]] = {}
+    found: dict[str, Callable[[Runs], Iterator[Started]]] = {"targets": targets}
     for azimuths, end in ((COARSE, ""), (ODD, "_between")):
         for robot in ROBOTS if not end else ("toro",):
             for engine in ENGINES:
