@@ -139,5 +139,5 @@ def write_laws(seconds: float, seed: int) -> bool:
         "largest drift, standard errors", "feet apart", "memory",
     ]  # fmt: skip
     text = f"Seed {seed}. {stamp('scripts/soak laws')}"
-    write_table("docs/robustness.md", "law soak", head, rows, text)
+    write_table("docs/robustness.md", "law_soak", head, rows, text)
     return good
