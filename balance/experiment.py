@@ -142,6 +142,10 @@ class Experiment:
         self._seen: tuple[Array, Array] | None = None
         self._touches = TouchRow(self.robot, self.ground, config.n_substeps)
         self._until = until
+        self.answered: Callable[[], bool] | None = None
+        """Asked when the law has answered, in a run by the clock; a late answer is not used, and
+        the torques of the last one stay."""
+        self._held: Array | None = None
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
@@ -224,6 +228,11 @@ class Experiment:
         if moving is not None and output.bearing is None:  # it has fallen
             moving.tell(output)
         log.control_time[i] = clock.perf_counter() - started
+        if self.answered is not None:
+            if self.answered() and self._held is not None:
+                output.torques = self._held
+            else:
+                self._held = output.torques.copy()
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
             self.conflict = output.conflict

@@ -9,7 +9,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-OWN = {"docs", "fuzz", "samples", "scripts"}
+OWN = {"campaign", "docs", "fuzz", "samples", "scripts"}
 """Folders of tests that are about no room of the package."""
 
 NAMED = re.compile(r"tests/[\w/]+(?:\.\w+)?(?:::\w+)?")

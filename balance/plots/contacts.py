@@ -14,6 +14,12 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from balance.control.parts.output import ControlStatus
+from balance.plots.footsteps import (
+    draw_footsteps,
+    draw_strategy,
+    footstep_handles,
+    strategy_handles,
+)
 from balance.plots.marks import (
     axis_handles,
     cap,
@@ -28,6 +34,7 @@ from balance.plots.marks import (
 )
 from balance.plots.style import AXIS_COLOURS, NARROW, QUIET_COLOUR, few_ticks, new_figure, styled
 from balance.recordings.demand import friction_use
+from balance.recordings.footsteps import strategy_spans
 from balance.recordings.recording import Recording
 
 Array = NDArray[np.float64]
@@ -35,6 +42,7 @@ SoleShape = tuple[float, float, float, tuple[tuple[float, float], ...]]
 
 MAX_WEIGHTS = 2.0  # normal forces beyond this many weights of the robot are impacts
 LEAST_REACH_M = 0.02  # of what is drawn around a contact's centre
+FOOTSTEPS_HEIGHT = 2.6  # inches
 COP_PIECES = 200  # colours along a path of the centre of pressure
 X, Y, Z = range(3)
 COMMANDED: dict[str, Any] = {"color": "#222222", "lw": 0.8, "ls": (0, (3, 2))}
@@ -51,13 +59,15 @@ def contacts_figure(recording: Recording) -> Figure:
     """A column for each sole: normal force, tangential force, friction use, CoP in the sole."""
     soles = recording.robot.soles
     with styled():
-        figure = new_figure(max(NARROW, 2.4 * len(soles)), 6.6)
+        steps = recording.step is not None
+        figure = new_figure(max(NARROW, 2.4 * len(soles)), 6.6 + steps * FOOTSTEPS_HEIGHT)
+        rows = [1.0, 1.0, 0.8, 1.0, *([1.6] if steps else [])]
         panels = figure.subplots(
-            4, len(soles), sharey="row", squeeze=False, height_ratios=[1.0, 1.0, 0.8, 1.0]
+            len(rows), len(soles), sharey="row", squeeze=False, height_ratios=rows
         )
         use = friction_use(recording)
         for column, sole in enumerate(soles):
-            normal, tangential, friction, cop = panels[:, column]
+            normal, tangential, friction, cop = panels[:4, column]
             normal.set_title(sole.name.capitalize(), loc="left")
             draw_forces(normal, recording, column, (Z,))
             draw_forces(tangential, recording, column, (X, Y))
@@ -69,9 +79,12 @@ def contacts_figure(recording: Recording) -> Figure:
                 shade(axes, recording, wrench_limited(recording))
                 time_axis(axes, [recording], label=axes is friction)
             label_limits(normal, recording, sole.name)
-        for axes, label in zip(panels[:, 0], LABELS, strict=True):
+            draw_strategy(normal, recording)
+        for axes, label in zip(panels[:4, 0], LABELS, strict=True):
             axes.set_ylabel(label)
-        figure.align_ylabels(panels[:, 0])
+        figure.align_ylabels(panels[:4, 0])
+        if steps:
+            _footsteps(figure, panels[4], recording)
         headline(figure, recording)
         figure.legend(handles=axis_handles(), loc="outside upper right", ncols=3)
         figure.legend(handles=_handles(recording), loc="outside lower center", ncols=3)
@@ -79,6 +92,14 @@ def contacts_figure(recording: Recording) -> Figure:
             path, ax=panels[3, :], label="time [s]", location="bottom", aspect=40, shrink=0.7
         )
     return figure
+
+
+def _footsteps(figure: Figure, row: NDArray[Any], recording: Recording) -> None:
+    """One panel over the whole width, in place of a row of them."""
+    place = row[0].get_gridspec()[4, :]
+    for axes in row:
+        axes.remove()
+    draw_footsteps(figure.add_subplot(place), recording)
 
 
 def wrench_limited(recording: Recording) -> NDArray[np.bool_]:
@@ -156,4 +177,7 @@ def _handles(recording: Recording) -> list[Any]:
     handles = [Line2D([], [], **COMMANDED, label="commanded"), *push_handles([recording])]
     if wrench_limited(recording).any():
         handles.append(shade_handle("wanted wrench not given"))
+    if recording.step is not None:
+        handles += footstep_handles()
+        handles += strategy_handles([words for words, _, _ in strategy_spans(recording)])
     return handles

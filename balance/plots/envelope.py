@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.projections.polar import PolarAxes
 from numpy.typing import NDArray
 
+from balance.plots.footsteps import strategy_colour, strategy_handles
 from balance.plots.style import CAPTION, NARROW, QUIET_COLOUR, WIDE, new_figure, styled, styles
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ Array = NDArray[np.float64]
 PANELS = {"recovered": "recovered", "flat": "recovered on flat soles", "upright": "upright"}
 ANKLE_LINE: dict[str, Any] = {"color": QUIET_COLOUR, "ls": (0, (4, 2)), "lw": 0.9}
 RECOVERY_LINE: dict[str, Any] = {"ls": (0, (1.5, 1.2)), "lw": 1.1}
+STEP_DASHES = ((0, (4, 1, 1, 1)), (0, (4, 1, 1, 1, 1, 1)))  # of the limits with steps
 AROUND_DEG = np.arange(0.0, 361.0)
 SAME_LIMIT = 1e-6  # relative difference of two ankle limits that are the same
 
@@ -56,14 +59,15 @@ def envelope_figure(
                 ankle = [ankle_Ns(a, elevation) if in_Ns else 1.0 for a in AROUND_DEG]
                 axes.plot(np.radians(AROUND_DEG), ankle, **ANKLE_LINE, gid="ankle limit")
                 _recovery_lines(axes, here, names, in_Ns)
+                if criterion == "recovered":
+                    _strategies(axes, here, in_Ns)
                 axes.set_rmin(0.0)
             top = max(axes.get_rmax() for axes in row)
             for axes in row:
                 axes.set_rmax(top)
         unit = "N s" if in_Ns else "fraction of the ankle limit"
         figure.suptitle(f"{title}: largest push [{unit}]", x=0.01, ha="left", parse_math=False)
-        drawn = any(found.recovery_limit_Ns for found in results)
-        _legend(figure, names, columns=4 if width == WIDE else 2, recovery=drawn)
+        _legend(figure, names, results, columns=4 if width == WIDE else 2)
     return figure
 
 
@@ -108,19 +112,49 @@ def _panel(
 def _recovery_lines(
     axes: PolarAxes, results: Sequence[DirectionLimits], names: Sequence[str], in_Ns: bool
 ) -> None:
-    """The recovery limit: one line in N s, else one for each variant in its colour."""
+    """The recovery limits: one line each in N s, else one for each variant in its colour."""
     seen: list[Array] = []
     for name, colour in zip(names, styles(names), strict=True):
         ours = [found for found in results if found.name == name]
-        if not ours or any(found.recovery_limit_Ns is None for found in ours):
-            continue
-        values = [(found.recovery_limit_Ns or 0.0, found.ankle_limit_Ns) for found in ours]
-        angle, radius = _closed(ours, np.array([v if in_Ns else v / unit for v, unit in values]))
-        if any(radius.shape == old.shape and np.allclose(radius, old) for old in seen):
-            continue  # the same robot under another law
-        seen.append(radius)
-        shade = QUIET_COLOUR if in_Ns else colour["color"]
-        axes.plot(angle, radius, **RECOVERY_LINE, color=shade, gid="recovery limit")
+        for number, steps in enumerate((0, *_step_counts(ours))):
+            limits = [_most(found, steps) for found in ours]
+            if not ours or None in limits:
+                continue
+            units = [1.0 if in_Ns else found.ankle_limit_Ns for found in ours]
+            angle, radius = _closed(ours, np.array(limits, dtype=float) / units)
+            if any(radius.shape == old.shape and np.allclose(radius, old) for old in seen):
+                continue  # the same robot under another law
+            seen.append(radius)
+            shade = QUIET_COLOUR if in_Ns else colour["color"]
+            look = RECOVERY_LINE | ({"ls": STEP_DASHES[number - 1]} if steps else {})
+            axes.plot(angle, radius, **look, color=shade, gid="recovery limit")
+
+
+def _most(found: DirectionLimits, steps: int) -> float | None:
+    """The recovery limit with so many steps, N s, where it is known."""
+    return found.step_limits_Ns.get(steps) if steps else found.recovery_limit_Ns
+
+
+def _step_counts(results: Sequence[DirectionLimits]) -> list[int]:
+    """Numbers of steps for which there are recovery limits, as many as can be told apart."""
+    counts = sorted({count for found in results for count in found.step_limits_Ns})
+    return counts[: len(STEP_DASHES)]
+
+
+def _strategies(axes: PolarAxes, results: Sequence[DirectionLimits], in_Ns: bool) -> None:
+    """A dot at each recovered push of a law that may step, in the colour of what held the robot."""
+    for found in results:
+        unit = found.ankle_limit_Ns if in_Ns else 1.0
+        for fraction, words in found.strategies:
+            axes.plot(
+                np.radians(found.azimuth_deg),
+                unit * fraction,
+                "o",
+                color=strategy_colour(words),
+                ms=3.5,
+                zorder=3.5,
+                gid="strategy",
+            )
 
 
 def _curves(
@@ -152,11 +186,17 @@ def _closed(results: Sequence[DirectionLimits], values: Array) -> tuple[Array, A
     return np.radians(azimuth), values
 
 
-def _legend(figure: Figure, names: Sequence[str], columns: int, recovery: bool) -> None:
-    handles = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
-    if recovery:
+def _legend(
+    figure: Figure, names: Sequence[str], results: Sequence[DirectionLimits], columns: int
+) -> None:
+    handles: list[Artist] = [Line2D([], [], **ANKLE_LINE, label="ankle limit")]
+    if any(found.recovery_limit_Ns for found in results):
         words = "recovery limit, no step"
         handles.append(Line2D([], [], **RECOVERY_LINE, color=QUIET_COLOUR, label=words))
+    for number, dashes in zip(_step_counts(results), STEP_DASHES, strict=False):
+        look, words = RECOVERY_LINE | {"ls": dashes}, f"with {number} step" + "s" * (number > 1)
+        handles.append(Line2D([], [], **look, color=QUIET_COLOUR, label=words))
+    handles += strategy_handles([words for found in results for _, words in found.strategies])
     fixed = len(handles)
     handles += [
         Line2D([], [], **style, label="variant")

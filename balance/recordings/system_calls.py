@@ -100,7 +100,8 @@ def reserve(file: int, size: int) -> None:
 def give_back(memory: mmap.mmap) -> None:
     """Give the memory of a mapped file back until it is next used, where that can be asked for."""
     if hasattr(memory, "madvise") and hasattr(mmap, "MADV_DONTNEED"):
-        memory.madvise(mmap.MADV_DONTNEED)
+        with suppress(OSError):  # locked memory stays
+            memory.madvise(mmap.MADV_DONTNEED)
 
 
 def usable_cores() -> int:
@@ -131,6 +132,51 @@ def real_time() -> Iterator[None]:
         yield
     finally:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+@contextmanager
+def in_real_time_class() -> Iterator[bool]:
+    """As :func:`real_time`, for a run that sleeps now and then; whether the system granted it."""
+    if not hasattr(os, "sched_setscheduler"):
+        yield False
+        return
+    kept = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.sched_setscheduler(0, *kept)
+
+
+# <sys/mman.h>
+MCL_CURRENT, MCL_FUTURE = 1, 2
+
+
+@contextmanager
+def locked_memory() -> Iterator[bool]:
+    """Keep all memory of the process in place meanwhile; whether the system granted it."""
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        locked = library.mlockall(MCL_CURRENT | MCL_FUTURE) == 0
+    except (AttributeError, OSError, TypeError):
+        locked = False
+    try:
+        yield locked
+    finally:
+        if locked:
+            library.munlockall()
+
+
+def page_faults() -> tuple[int, int]:
+    """Pages that this thread found not mapped so far, and those that were read from disk."""
+    if resource is None or not hasattr(resource, "RUSAGE_THREAD"):
+        return 0, 0
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return used.ru_minflt, used.ru_majflt
 
 
 def load_average() -> float | None:

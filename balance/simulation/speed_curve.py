@@ -105,11 +105,13 @@ class SpeedCurve:
                 undecided[int(np.argmax(undecided)) + 1 :] = False
             self._branches = np.where(undecided, found, self._branches)
         if not stepped:
-            # Contacts with friction may leave no branch that fits, now and then in a fall: such a
-            # joint gets what the curve has at the speed of the last try.
+            # Contacts with friction may leave no branch that fits, now and then in a fall.  Joints
+            # that are off the first one then get what the curve has at the speed of the last try:
+            # another step on a falling branch could give them more than their largest torque.
             line = np.clip(self._slope * (self._none - speed), 0.0, size)
-            self._branches[undecided] = FREE
-            self._try(plant, np.where(undecided, sign * line, torques), sign, impulses)
+            off = undecided | (self._branches != FREE)
+            self._branches[off] = FREE
+            self._try(plant, np.where(off, sign * line, torques), sign, impulses)
         self._all_free = not self._branches.any()
 
     def _next(self, speed: Array, size: Array, first: NDArray[np.int_]) -> Branches:

@@ -37,8 +37,10 @@ def ankle_impulse(robot: Robot, heading: Heading) -> float:
     return ankle_limit(robot, np.array(heading.vector)) / heading.horizontal
 
 
-def recovery_impulse(robot: Robot, config: ExperimentConfig, heading: Heading) -> float | None:
-    """The impulse (N s) along a direction whose horizontal part is the recovery limit, no step.
+def recovery_impulse(
+    robot: Robot, config: ExperimentConfig, heading: Heading, steps: int = 0
+) -> float | None:
+    """The impulse (N s) along a direction whose horizontal part is the recovery limit.
 
     It is that of the experiment's first push, with its height and duration, on its ground.  None
     where the model has no limit, as for a robot that holds on to a table.
@@ -52,6 +54,7 @@ def recovery_impulse(robot: Robot, config: ExperimentConfig, heading: Heading) -
         found = recovery_limit(
             robot,
             np.array(heading.vector),
+            steps,
             height_m=float(place[2]),
             duration_s=float(getattr(push, "duration_s", 0.0)),
             friction=config.plant.friction,

@@ -33,6 +33,7 @@ from balance.studies.workers import Result, Task
 
 FLAT_SOLES_M = 2e-3
 EXPECTED_RUNS = 9  # in a direction, until the first ones have ended
+LIMIT_STEPS = (1, 2)  # for which the recovery limit of a law that may step is found
 MAX_ERRORS = 3  # a direction in which this many runs crash is given up
 
 
@@ -47,11 +48,15 @@ class DirectionSearch:
         heading: Heading,
         settings: Settings,
         criteria: Sequence[str] = CRITERIA,
-        recovery_Ns: Callable[[], float | None] = lambda: None,
+        recovery_Ns: Callable[[int], float | None] = lambda steps: None,
+        steps: Sequence[int] = (),
     ) -> None:
-        """``recovery_Ns`` is asked for the recovery limit, which takes a while, at the end."""
+        """``recovery_Ns(steps)`` is asked for the recovery limit, which takes a while, at the end.
+
+        ``steps`` are the numbers of steps, beside none, for which it is.
+        """
         self.cell, self.variant, self.heading = cell, variant, heading
-        self.recovery_Ns = recovery_Ns
+        self.recovery_Ns, self.steps = recovery_Ns, steps
         self.ankle_Ns, self.mass_kg = ankle_impulse(robot, heading), robot.mass
         self.criteria = criteria
         self.trials: list[Trial] = []
@@ -63,7 +68,7 @@ class DirectionSearch:
         """Take the outcome of the probe, and find the next one."""
         assert self.probe is not None
         met = criteria_met(row)
-        self.trials.append(Trial(self.probe, met))
+        self.trials.append(Trial(self.probe, met, row.get("strategy")))
         self.errors += row["outcome"] == "error"
         try:
             self.probe = self._dialogue.send(met)
@@ -85,6 +90,20 @@ class DirectionSearch:
             runs=len(self.trials),
             errors=self.errors,
             finished=self.probe is None,
+            strategies=tuple(
+                (trial.probe.impulse, trial.strategy)
+                for trial in self.trials
+                if trial.strategy and "recovered" in trial.met
+            ),
+        )
+
+    def result_with_limits(self) -> DirectionLimits:
+        """The result, with the recovery limits of the robot."""
+        limits = {count: self.recovery_Ns(count) for count in self.steps}
+        return replace(
+            self.result(),
+            recovery_limit_Ns=self.recovery_Ns(0),
+            step_limits_Ns={count: most for count, most in limits.items() if most is not None},
         )
 
 
@@ -141,7 +160,14 @@ class Envelope:
             limit_Ns = partial(recovery_impulse, robot, config, heading)
             self.searches.append(
                 DirectionSearch(
-                    cell, variant, robot, heading, settings, self.config.criteria, limit_Ns
+                    cell,
+                    variant,
+                    robot,
+                    heading,
+                    settings,
+                    self.config.criteria,
+                    limit_Ns,
+                    LIMIT_STEPS if config.controller.takes_steps else (),
                 )
             )
 
@@ -240,9 +266,8 @@ class Envelope:
         return [one.result() for one in self.searches]
 
     def results_with_limits(self) -> list[DirectionLimits]:
-        """The results, each with the recovery limit of its robot."""
-        pairs = zip(self.searches, self.results(), strict=True)
-        return [replace(found, recovery_limit_Ns=one.recovery_Ns()) for one, found in pairs]
+        """The results, each with the recovery limits of its robot."""
+        return [one.result_with_limits() for one in self.searches]
 
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Write ``figure.png`` as it stands."""

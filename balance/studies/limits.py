@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ class DirectionLimits:
     """The limits of one variant in one direction, in fractions of its ankle limit.
 
     ``ankle_limit_Ns`` is the impulse along the direction whose horizontal part is the ankle limit,
-    ``recovery_limit_Ns`` that of the recovery limit without a step, where it is known.
+    ``recovery_limit_Ns`` that of the recovery limit without a step, where it is known, and
+    ``step_limits_Ns`` with so many steps.  ``strategies`` are recovered pushes, as fractions, and
+    what held the robot at most; both are those of laws that may step.
     """
 
     variant: Mapping[str, Any]
@@ -37,6 +39,8 @@ class DirectionLimits:
     errors: int
     finished: bool
     recovery_limit_Ns: float | None = None
+    step_limits_Ns: Mapping[int, float] = field(default_factory=dict)
+    strategies: tuple[tuple[float, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,7 +68,18 @@ def limit_row(found: DirectionLimits) -> Row:
             f"{name}_ankle_fraction": value,
         }
     row["recovery_limit_Ns"] = found.recovery_limit_Ns
+    row |= {f"recovery_limit_{n}_steps_Ns": most for n, most in found.step_limits_Ns.items()}
+    if found.strategies:
+        row["strategies"] = strategy_ranges(found)
     return row | {"runs": found.runs, "errors": found.errors}
+
+
+def strategy_ranges(found: DirectionLimits) -> str:
+    """The largest recovered push, as a fraction of the ankle limit, of each strategy."""
+    largest: dict[str, float] = {}
+    for fraction, words in sorted(found.strategies):
+        largest[words] = fraction
+    return ", ".join(f"{words} {fraction:.2f}" for words, fraction in largest.items())
 
 
 def write_limits(folder: Path, results: Sequence[DirectionLimits]) -> None:
@@ -72,7 +87,8 @@ def write_limits(folder: Path, results: Sequence[DirectionLimits]) -> None:
     rows = [limit_row(found) for found in results]
     write_table(folder / "limits.parquet", lambda: rows)
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_atomically(folder / "limits.csv", text.getvalue().encode())
@@ -138,6 +154,8 @@ def limits_table(results: Sequence[DirectionLimits], criteria: Sequence[str], no
     for name in criteria:
         head += [f"{HEADINGS[name]} [N s]", "[m/s]", "/ ankle limit"]
     known = any(found.recovery_limit_Ns for found in results)
+    steps = list(dict.fromkeys(n for found in results for n in found.step_limits_Ns))
+    strategies = any(found.strategies for found in results)
     rows = []
     for found in results:
         row = [_direction(found), f"{found.ankle_limit_Ns:.1f}"]
@@ -146,8 +164,15 @@ def limits_table(results: Sequence[DirectionLimits], criteria: Sequence[str], no
         if known:
             most = found.recovery_limit_Ns
             row.append(f"{most / found.ankle_limit_Ns:.2f}" if most else "")
+        for count in steps:
+            most = found.step_limits_Ns.get(count)
+            row.append(f"{most / found.ankle_limit_Ns:.2f}" if most else "")
+        row += [strategy_ranges(found)] if strategies else []
         rows.append([*row, str(found.runs)])
-    return [*head, *(["recovery limit / ankle limit"] if known else []), "runs"], rows
+    head += ["recovery limit / ankle limit"] if known else []
+    head += [f"with {count} step" + "s" * (count > 1) for count in steps]
+    head += ["held by, up to"] if strategies else []
+    return [*head, "runs"], rows
 
 
 def short_limits(results: Sequence[DirectionLimits], criteria: Sequence[str]) -> Table:

@@ -36,6 +36,8 @@ class Trial:
 
     probe: Probe
     met: frozenset[str]
+    strategy: str | None = None
+    """What held the robot at most, of a law that may step."""
 
 
 @dataclass(frozen=True)

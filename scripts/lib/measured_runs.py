@@ -18,18 +18,17 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import yaml
+from lib.stepping_measures import step_measures
 
 import balance
 from balance.recordings.settling import UntilSettled
 from balance.robots import Robot, robot_files
+from balance.studies.protocols.base import CHESTS
 
 STEP = 0.05  # of the ankle limit, between two sizes of a push
 Row = dict[str, Any]
 PLACES: dict[str, dict[str, tuple[str, float]]] = {
-    "chest": {
-        "toro": ("trunk", 0.25), "talos": ("torso_2_link", 0.15), "icub": ("chest", 0.12),
-        "g1": ("torso_link", 0.15), "romeo": ("torso", 0.0), "human": ("middle_thorax", 0.0),
-    },
+    "chest": CHESTS,
     "head": {
         "toro": ("head", 0.0), "talos": ("head_2_link", 0.0), "icub": ("head", 0.05),
         "g1": ("torso_link", 0.40), "romeo": ("HeadRollLink", 0.0), "human": ("middle_head", 0.0),
@@ -55,11 +54,19 @@ WORLDS: dict[str, Row] = {
     "delay 2 ms": {"sensors": {"delay_s": 0.002}},
     "friction 0.6": {"plant.friction": 0.6},
     "sensors": {"sensors": {"preset": "default"}, "state": "estimated"},
+    "sensors, delay, mass": {
+        "sensors": {"preset": "default", "delay_s": 0.002},
+        "state": "estimated",
+        "mismatch.mass_scale": 1.05,
+    },
     "neither": {"plant.collisions": "none", "actuators.speed_torque": "none"},
     "bodies": {"actuators.speed_torque": "none"},
     "drives": {"plant.collisions": "none"},
 }
-BEFORE_S = {"sensors": 0.5}  # for which the robot stands before the push, so that filters settle
+BEFORE_S = {
+    "sensors": 0.5,
+    "sensors, delay, mass": 0.5,
+}  # for which the robot stands before the push, so that filters settle
 
 
 @dataclass(frozen=True)
@@ -147,9 +154,12 @@ def simulate(case: Case) -> Row:
     impulse = case.fraction * balance.ankle_limit(robot_named(case.robot), case.direction)
     row = asdict(case) | {"impulse_Ns": float(impulse)}
     try:
-        summary = balance.run(config_of(case), until=UntilSettled()).summary()
+        recording = balance.run(config_of(case), until=UntilSettled())
     except balance.errors.BalanceError as error:
         return row | {"outcome": "error", "cause": str(error)}
+    summary = recording.summary()
+    if recording.step is not None:
+        row |= step_measures(recording)
     return row | {"outcome": summary["outcome"], "cause": summary["cause"]}
 
 

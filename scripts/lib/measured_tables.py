@@ -140,9 +140,9 @@ def figures_table(runs: Runs) -> None:
                 [
                     robot, engine, f"{wanted:.2f}, {share:.2f}",
                     f"{sum(one.value >= wanted - 1e-9 for one, _ in ones)} of {len(ones)}",
-                    f"{min((one.value for one, _ in ones), default=0.0):.2f}",
+                    f"{min(one.value for one, _ in ones):.2f}" if ones else "–",
                     f"{sum(one.value >= share * most for one, most in ones)} of {len(ones)}",
-                    f"{min((one.value / most for one, most in ones), default=0.0):.2f}",
+                    f"{min(one.value / most for one, most in ones):.2f}" if ones else "–",
                     str(sum(bool(one.beyond) for one, _ in ones)),
                 ]
             )  # fmt: skip

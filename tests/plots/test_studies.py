@@ -144,6 +144,23 @@ def test_an_envelope_shows_the_recovery_limit_of_a_robot_once() -> None:
     assert texts(figure) == ["ankle limit", "recovery limit, no step", "momentum", "capture"]
 
 
+def test_an_envelope_of_a_law_that_steps_shows_strategies_and_limits_with_steps() -> None:
+    tried = ((0.5, "ankles"), (1.2, "hips"), (1.8, "1 step"))
+    with_steps = {"recovery_limit_Ns": 30.0, "step_limits_Ns": {1: 50.0, 2: 60.0}}
+    results = [limits(a, 1.8, strategies=tried, **with_steps) for a in (0.0, 90.0, 180.0, 270.0)]
+    figure = envelope_figure(results, lambda a, e: 20.0, "toro", ("recovered",))
+    lines = panels(figure)[0].lines
+    dots = [line for line in lines if line.get_gid() == "strategy"]
+    assert len(dots) == 12 and len({line.get_color() for line in dots}) == 3
+    assert sorted({float(line.get_ydata()[0]) for line in dots}) == [10.0, 24.0, 36.0]  # N s
+    drawn = [line.get_ydata()[0] for line in lines if line.get_gid() == "recovery limit"]
+    assert drawn == [30.0, 50.0, 60.0]
+    assert texts(figure)[:7] == [
+        "ankle limit", "recovery limit, no step", "with 1 step", "with 2 steps", "ankles", "hips",
+        "1 step",
+    ]  # fmt: skip
+
+
 def test_recovery_limits_of_different_robots_are_fractions_in_their_colours() -> None:
     around = (0.0, 120.0, 240.0)
     results = [limits(a, 0.8, recovery_limit_Ns=30.0) for a in around]

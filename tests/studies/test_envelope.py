@@ -16,9 +16,12 @@ from balance.config.schema import validate
 from balance.config.studies import DirectionsConfig, EnvelopeConfig, load_study
 from balance.errors import ConfigError, FileError
 from balance.recordings.metrics import ankle_limit
-from balance.robots import Robot
-from balance.studies.directions import headings
-from balance.studies.envelope import MAX_ERRORS, Envelope, criteria_met
+from balance.robots import Robot, load_robot
+from balance.studies.axes import Point
+from balance.studies.directions import from_angles, headings
+from balance.studies.envelope import MAX_ERRORS, DirectionSearch, Envelope, criteria_met
+from balance.studies.limits import limit_row, limits_table, strategy_ranges
+from balance.studies.search import Settings
 from balance.studies.store import StudyFolder
 from balance.studies.workers import Result, Task, execute, failed
 
@@ -184,6 +187,28 @@ def test_seeds_of_a_vote_follow_that_of_the_experiment(file: Path, tmp_path: Pat
         envelope.finish(folder)
         assert {row["seed"] for row in folder.rows()} == {40, 41}  # all agree: two are a majority
     assert "vote of 3 seeds" in (tmp_path / "out" / "summary.md").read_text()
+
+
+def test_the_tables_of_a_law_that_steps_say_what_held_it_and_the_limits_with_steps() -> None:
+    heading, robot = from_angles(0.0, 0.0), load_robot("toro")
+    one = DirectionSearch(
+        0, Point({}, {}), robot, heading, Settings(0.2), ("recovered",), lambda n: 40.0 + n, (1, 2)
+    )
+    while one.probe is not None:
+        size = one.probe.impulse
+        outcome = "recovered" if size < 1.5 else "fell"
+        words = "ankles" if size < 0.9 else "hips" if size < 1.2 else "1 step"
+        one.answer({"outcome": outcome, "max_sole_lift_m": 0.0, "strategy": words})
+    found = one.result_with_limits()
+    assert found.recovery_limit_Ns == 40.0 and found.step_limits_Ns == {1: 41.0, 2: 42.0}
+    assert all(size < 1.5 for size, _ in found.strategies)
+    best = max(size for size, _ in found.strategies)
+    assert strategy_ranges(found).endswith(f"1 step {best:.2f}")
+    head, (row,) = limits_table([found], ("recovered",), noisy=False)
+    cells = dict(zip(head, row, strict=True))
+    assert cells["with 2 steps"] == f"{42.0 / found.ankle_limit_Ns:.2f}"
+    assert cells["held by, up to"] == strategy_ranges(found)
+    assert limit_row(found)["recovery_limit_1_steps_Ns"] == 41.0
 
 
 def test_flat_soles_need_a_recovery_and_less_than_two_millimetres() -> None:

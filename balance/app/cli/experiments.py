@@ -24,6 +24,7 @@ from balance.app.cli.options import (
 
 if TYPE_CHECKING:
     from balance.config import ExperimentConfig
+    from balance.experiment import Experiment
     from balance.recordings.recording import Recording
 
 
@@ -47,6 +48,9 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Run and draw again whenever the file is saved.")
     ] = False,
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="Run as fast as time and count deadline misses.")
+    ] = False,
     trust: TrustOption = False,
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
@@ -69,14 +73,46 @@ def run(
     with claimed(out, path.stem, RUN, overwrite) as output, _film(render, overwrite) as film:
         with about(path):
             experiment = Experiment(loaded, robots or [])
-        with progress_bar(loaded.duration_s) as progress:
-            recording = experiment.run(progress)
+        draw = _drawing(pdf, robots or []) if figures else None
+        if real_time:
+            recording, draw = _by_the_clock(experiment, robots or [], draw)
+        else:
+            with progress_bar(loaded.duration_s) as progress:
+                recording = experiment.run(progress)
         console.print(result_table(recording))
-        folder = fill_or_rescue(output, recording, _drawing(pdf, robots or []) if figures else None)
+        folder = fill_or_rescue(output, recording, draw)
         console.print(f"Written to {folder}{_listing(folder)}", highlight=False, soft_wrap=True)
         film(recording)
     if recording.end.kind is EndKind.ABORTED:
         raise typer.Exit(1)
+
+
+Draw = Callable[["Recording", Path], list[Path]]
+
+
+def _by_the_clock(
+    experiment: Experiment, robots: list[Path], draw: Draw | None
+) -> tuple[Recording, Draw]:
+    """Run in real time, tell what the clock saw, and have it written beside the figures."""
+    import json
+
+    from balance.app.live.session import rehearse
+    from balance.app.real_time import RealTimeRun
+    from balance.app.terminal import console, plain_table
+
+    rehearse(experiment.config, robots)
+    paced = RealTimeRun(experiment)
+    recording = paced.run()
+    console.print(plain_table(("time", "wake-ups", "steps"), paced.timing.table()))
+    console.print(paced.timing.sentence(), highlight=False, soft_wrap=True)
+
+    def draw_and_tell(recording: Recording, folder: Path) -> list[Path]:
+        file = folder / "real_time.json"
+        text = json.dumps(paced.timing.facts(), indent=2) + "\n"
+        file.write_text(text, encoding="utf-8")
+        return [file, *(draw(recording, folder) if draw else [])]
+
+    return recording, draw_and_tell
 
 
 @contextmanager

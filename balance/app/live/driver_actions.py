@@ -82,7 +82,9 @@ class DriverActions:
     def chosen(self, running: Running) -> tuple[float, Limits]:
         """The chosen impulse (N s), and what could be caught in its direction."""
         direction = np.array(self.direction(self._lab.drivers.client))
-        return self._lab.settings.numbers["impulse"], self.limits.at(running.robot, direction)
+        steps = running.config.controller.takes_steps
+        limits = self.limits.at(running.robot, direction, steps)
+        return self._lab.settings.numbers["impulse"], limits
 
     def set_gains(self, terms: GainTerms) -> None:
         """Use other gains at once, and from the next reset on."""

@@ -11,6 +11,12 @@ import viser
 from numpy.typing import NDArray
 
 from balance.app.live.colours import ALARM, ASKED, CAPTURE, GROUND, MASS, NEUTRAL, PUSH, SPIN
+from balance.app.live.footstep_layers import (
+    Footsteps,
+    PlannedFootstep,
+    SoleOutlines,
+    sole_ring,
+)
 from balance.app.live.layer import LIFT_M, ROOT, Layer, Scale, place, show, turn
 from balance.app.live.observer import Instant, Observer
 from balance.app.live.pendulum_layer import PendulumBall
@@ -38,9 +44,7 @@ class Soles(Layer):
     def use(self, robot: Robot) -> None:
         """Take the corners of a robot's soles."""
         for index, sole in enumerate(robot.soles):
-            raised = sole.corners + np.array([0.0, 0.0, LIFT_M])
-            ring = np.stack([raised, np.roll(raised, -1, axis=0)], axis=1)
-            self._edges.append(self.lines(f"sole {index}", ring.astype(np.float32), 3.0))
+            self._edges.append(self.lines(f"sole {index}", sole_ring(sole), 3.0))
 
     def draw(self, now: Instant) -> None:
         for edges, pose in zip(self._edges, now.soles, strict=True):
@@ -255,6 +259,8 @@ LAYERS: dict[str, tuple[type[Layer], bool]] = {
     "Centre of pressure": (CentreOfPressure, True),
     "Support polygon": (SupportPolygon, True),
     "Sole rectangles": (Soles, True),
+    "Footsteps": (Footsteps, True),
+    "Planned footstep": (PlannedFootstep, True),
     "Measured wrenches": (ContactForces, True),
     "Commanded wrenches": (CommandedForces, False),
     "Touches": (Touches, True),
@@ -274,7 +280,7 @@ class Overlays:
         self.layers = {name: cls(server, name, scale) for name, (cls, _) in LAYERS.items()}
         self._observer = observer
         for layer in self.layers.values():
-            if isinstance(layer, Soles):
+            if isinstance(layer, Soles | SoleOutlines):
                 layer.use(observer.robot)
         self.show(shown)
         self.set_pushes(())

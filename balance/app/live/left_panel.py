@@ -19,6 +19,9 @@ HINTS = {
     "The simulation waits for them: they change nothing but its pace.",
     "control step": "Median time that the law took for one of the last 1000 control periods.",
     "real time": "Simulated seconds in one second.",
+    "held by": "Ankles hold the CoM by moving the CoP, hips by leaning and swinging arms, "
+    "steps by new places for the feet.",
+    "steps": "Steps begun since the session did.",
     "of ankle limit": "The last push over what ankles alone can catch.",
 }
 

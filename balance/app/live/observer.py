@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.app.live.steps import StepObserver, Steps
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.recordings.verdict import LOADED_N
 from balance.robots import Robot
@@ -68,6 +69,8 @@ class Instant:
     """Distance of each CoP from the nearest edge of its sole (k,), m; NaN without load."""
     support: Array
     """Corners (n, 3) of the convex hull of the loaded feet, in order; empty without load."""
+    steps: Steps | None = None
+    """Of a law that may step."""
 
 
 class Observer:
@@ -76,6 +79,7 @@ class Observer:
     def __init__(self, robot: Robot, path: SetpointSource) -> None:
         self.robot, self.path = robot, path
         self._model, self._data = robot.model, robot.model.createData()
+        self._steps = StepObserver(robot)
         self._gravity = float(np.linalg.norm(robot.model.gravity.linear))
 
     def at(self, rows: Rows, row: int) -> Instant:
@@ -87,9 +91,13 @@ class Observer:
         com, momentum = data.com[0].copy(), data.hg.vector.copy()
         velocity = momentum[:3] / self.robot.mass
         desired = self.path.at(time)
+        wanted_com, wanted_rotation = desired.com, desired.rotation
         capture = com + velocity * np.sqrt(max(com[2], 1e-3) / self._gravity)
         capture[2] = 0.0
         soles = [sole.wrench_pose(data) for sole in self.robot.soles]
+        steps = self._steps.at(rows, row)
+        if steps is not None and steps.taken:
+            wanted_com, wanted_rotation = self._steps.setpoint(soles)
         measured, commanded = rows.contact_wrenches[row], rows.wrenches[row]
         cops, margins = self._cops(soles, measured)
         forces, torsions = _forces(soles, measured)
@@ -104,8 +112,8 @@ class Observer:
             com=com,
             com_velocity=velocity,
             momentum=momentum,
-            com_error=com - desired.com,
-            rotation_error=pin.log3(desired.rotation.T @ data.oMi[1].rotation),
+            com_error=com - wanted_com,
+            rotation_error=pin.log3(wanted_rotation.T @ data.oMi[1].rotation),
             capture_point=capture,
             soles=soles,
             forces=forces,
@@ -118,6 +126,7 @@ class Observer:
             total_cop=total,
             cop_margins=margins,
             support=self._support(weights),
+            steps=steps,
         )
 
     def body_point(self, body: str, point: Array) -> pin.SE3:

@@ -20,10 +20,14 @@ STEP_RAD = np.radians(5.0)  # to which a direction is rounded: each costs a line
 
 @dataclass(frozen=True)
 class Limits:
-    """Horizontal impulses in N s; the second is None while it is being found, or has no answer."""
+    """Horizontal impulses in N s; what any law could recover, without and with a step.
+
+    These are None while they are being found, have no answer, or nobody asked for them.
+    """
 
     ankle: float
     recovery: float | None
+    with_step: float | None = None
 
 
 class PushLimits:
@@ -31,26 +35,35 @@ class PushLimits:
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="limits")
-        self._found: dict[int, Future[float | None]] = {}
+        self._found: dict[tuple[int, int], Future[float | None]] = {}
         self._robot: Robot | None = None
 
-    def at(self, robot: Robot, direction: Array) -> Limits:
-        """The limits for a push along ``direction``, without waiting for them."""
+    def at(self, robot: Robot, direction: Array, steps: bool = False) -> Limits:
+        """The limits for a push along ``direction``, without waiting for them.
+
+        ``steps`` asks for that with a step too.
+        """
         if robot is not self._robot:
             self._robot, self._found = robot, {}
         angle = round(float(np.arctan2(direction[1], direction[0])) / STEP_RAD)
-        if angle not in self._found:
-            self._found[angle] = self._worker.submit(_recovery, robot, angle * STEP_RAD)
-        task = self._found[angle]
-        return Limits(ankle_limit(robot, direction), task.result() if task.done() else None)
+        with_step = self._ask(robot, angle, 1) if steps else None
+        return Limits(ankle_limit(robot, direction), self._ask(robot, angle, 0), with_step)
+
+    def _ask(self, robot: Robot, angle: int, steps: int) -> float | None:
+        key = angle, steps
+        if key not in self._found:
+            self._found[key] = self._worker.submit(_recovery, robot, angle * STEP_RAD, steps)
+        task = self._found[key]
+        return task.result() if task.done() else None
 
     def close(self) -> None:
         """Begin nothing more."""
         self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-def _recovery(robot: Robot, angle: float) -> float | None:
+def _recovery(robot: Robot, angle: float, steps: int) -> float | None:
+    direction = float(np.cos(angle)), float(np.sin(angle)), 0.0
     try:
-        return recovery_limit(robot, (float(np.cos(angle)), float(np.sin(angle)), 0.0)).impulse_Ns
+        return recovery_limit(robot, direction, steps).impulse_Ns
     except BalanceError:  # a stance for which nobody knows it
         return None

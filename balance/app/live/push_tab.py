@@ -99,4 +99,7 @@ def bar_text(impulse: float, limits: Limits) -> str:
         return text
     most = limits.recovery
     share = f"{100 * impulse / most:.0f} % of what any law could recover without a step"
-    return f"{text}; {share}, {most:.1f} N s"
+    text = f"{text}; {share}, {most:.1f} N s"
+    return (
+        text if limits.with_step is None else f"{text}, or with a step, {limits.with_step:.1f} N s"
+    )

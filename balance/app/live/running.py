@@ -14,6 +14,7 @@ from balance.app.live.shared_log import SharedLog
 from balance.config import ExperimentConfig
 from balance.control.parts.output import ControlStatus
 from balance.experiment import Experiment
+from balance.recordings.footsteps import strategy_words
 from balance.recordings.log import Log
 from balance.recordings.metrics import ankle_limit
 from balance.recordings.verdict import EndKind, RunEnd
@@ -79,6 +80,7 @@ class Running:
             ("deadline misses", str(self.shared.misses)),
         ]
         cells += self._last_push()
+        cells += self._strategy(rows)
         return [*cells, ("gain changes", str(len(self.config.controller.gain_changes)))]
 
     def _last_push(self) -> list[tuple[str, str]]:
@@ -90,6 +92,14 @@ class Running:
         if level > 1e-6 and not push.in_body_axes:
             share = f"{100 * push.impulse * level / ankle_limit(self.robot, push.direction):.0f} %"
         return [("last push", f"{push.impulse:.1f} N s"), ("of ankle limit", share)]
+
+    def _strategy(self, rows: int) -> list[tuple[str, str]]:
+        """What holds the robot, and how many steps it took, if its law may step."""
+        if not rows or not self.config.controller.takes_steps:
+            return []
+        log = self.shared.log
+        strategy, step = int(log.strategy[rows - 1]), int(log.step[rows - 1])
+        return [("held by", strategy_words(strategy, step)), ("steps", str(step))]
 
     def headline(self) -> str:
         """The end of the session in a few words."""

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from balance.errors import MissingExtraError, RobotError
 from balance.robots import Robot
 from balance.robots.urdf_checks import LEAST_INERTIA, triangle_excess
+from balance.simulation.plants.end_stops import stop_springs
 
 Array = NDArray[np.float64]
 
 LEAST_VERSION = (3, 13)  # the first with the integrator that mujoco_plant uses
 LEAST_MASS = 1e-12  # kg; MuJoCo wants every moving body to have some
-STOP_TIME_S = 0.005  # time constant with which an end stop returns a joint into its range
-STOP_IMPEDANCE = 0.99  # share of the joint's load that an end stop takes in that time
+STOP_IMPEDANCE = 1e-3  # d of a stop; mujoco_contacts says what it means
 UNLIMITED_RAD = 1e6  # position limits beyond this are none
 
 if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) < LEAST_VERSION:
@@ -67,7 +67,16 @@ def compiled(spec: mujoco.MjSpec, robot: Robot) -> mujoco.MjModel:
             f"the joints of robot '{robot.name}' are not numbered from the base along each limb, "
             "as MuJoCo numbers them; use the engine 'pinocchio'"
         )
+    _set_stops(result, robot)
     return result
+
+
+def _set_stops(model: mujoco.MjModel, robot: Robot) -> None:
+    """Give the stops their springs and dampers, by MuJoCo's estimate of what the joints move."""
+    stiffness, damping = stop_springs(robot)
+    moved = model.dof_invweight0[6 : robot.model.nv]
+    for index, (inverse, K, D) in enumerate(zip(moved, stiffness, damping, strict=True), 1):
+        model.jnt_solref[index] = -inverse * (1.0 - STOP_IMPEDANCE) * np.array([K, D])
 
 
 def quaternion(rotation: Array) -> Array:
@@ -111,6 +120,5 @@ def _add_joint(body: mujoco.MjsBody, model: pin.Model, index: int) -> None:
         armature=float(model.armature[joint.idx_v]),
         limited=bool((np.abs(limits) < UNLIMITED_RAD).any()),
         range=np.clip(limits, -UNLIMITED_RAD, UNLIMITED_RAD),
-        solref_limit=[STOP_TIME_S, 1.0],
         solimp_limit=[STOP_IMPEDANCE, STOP_IMPEDANCE, 1e-3, 0.5, 2.0],
     )

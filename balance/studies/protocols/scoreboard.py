@@ -96,6 +96,7 @@ def entry_tree(study: ProtocolStudy, entrant: Entrant) -> dict[str, Any]:
         "engine": shown_name(study.engine),
         "versions": {name: versions[name] for name in VERSIONS if name in versions},
         "controller": _plain(entrant.experiment["controller"]),
+        "plant": _plain(entrant.experiment["plant"]),
         "changes": _plain(study.changes(entrant)),
         "errors": study.counts["error"],
         "partial": protocol.partial,

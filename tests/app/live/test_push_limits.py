@@ -31,3 +31,17 @@ def test_the_bar_says_both_shares_or_the_one_that_is_known() -> None:
     assert bar_text(20.0, Limits(40.0, None)) == "50 % of the ankle limit, 40.0 N s"
     both = bar_text(20.0, Limits(40.0, 50.0))
     assert both.endswith("; 40 % of what any law could recover without a step, 50.0 N s")
+    assert bar_text(20.0, Limits(40.0, 50.0, 80.0)) == f"{both}, or with a step, 80.0 N s"
+
+
+def test_the_limit_with_a_step_is_found_when_it_is_asked_for() -> None:
+    robot, finder = balance.load_robot("toro"), PushLimits()
+    direction = np.array([1.0, 0.0, 0.0])
+    assert finder.at(robot, direction).with_step is None
+    end = time.monotonic() + PATIENCE_S
+    while (limits := finder.at(robot, direction, steps=True)).with_step is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    finder.close()
+    expected = balance.recovery_limit(robot, direction, steps=1).impulse_Ns
+    assert limits.with_step == pytest.approx(expected, rel=1e-6)

@@ -194,7 +194,7 @@ def test_one_colour_means_one_thing() -> None:
     assert families[ALARM] == {"Touches"}
     assert families[MASS] == {"Centre of mass", "CoM trail"}
     assert families[GROUND] == {"Centre of pressure", "Support polygon", "Measured wrenches"}
-    assert families[NEUTRAL] == {"Sole rectangles"}
+    assert families[NEUTRAL] == {"Sole rectangles", "Footsteps"}  # where soles are and were
     soles = sole_lines(["left", "right", "hand", "tail"])
     assert len({line.dash for line in soles}) == 4
     assert {line.colour for line in soles} == {NEUTRAL}

@@ -12,6 +12,7 @@ from scipy import stats
 
 from balance.errors import FileError
 from balance.studies.protocols.balance_v1 import HASH, T_95, all_cells, score
+from balance.studies.protocols.base import scattered
 from balance.studies.protocols.scoreboard import (
     FORMAT,
     checksum,
@@ -46,6 +47,18 @@ def test_version_1_is_frozen() -> None:
     assert HASH == "e73cffc6b5c157899154286e8f8c4f05b8196cfac274ecc06b6cd65fbccd9933"
     cells = all_cells()
     assert len(cells) == len({cell.name for cell in cells}) == 16 * 2 * 3 * 2
+
+
+def test_the_scatter_of_seeds_is_frozen_too() -> None:
+    expected = [
+        ([0.999954, 0.009562, 0.0], [0.0, -0.004604, -0.009181]),
+        ([0.99963, 0.027206, 0.0], [0.0, 0.001143, 0.006018]),
+        ([0.999572, -0.02926, 0.0], [0.0, -0.001951, 0.002026]),
+    ]
+    for seed, (direction, offset) in enumerate(expected):
+        found = scattered(0, seed, (1.0, 0.0, 0.0))
+        np.testing.assert_allclose(found[0], direction, atol=1e-6)
+        np.testing.assert_allclose(found[1], offset, atol=1e-6)
 
 
 def test_score_and_interval_are_those_of_student() -> None:
