@@ -40,6 +40,15 @@ def test_what_ankles_can_hold_takes_no_step() -> None:
     assert (summary["outcome"], summary["steps"], summary["strategy"]) == ("recovered", 0, "ankles")
 
 
+def test_without_a_step_it_is_the_law_that_leans_to_the_last_bit() -> None:
+    keys = {"duration_s": 1.0, "controller.joint_friction": 1.0}
+    runs = [
+        run("toro_side", overrides={"controller.law": law, **keys})
+        for law in ("capture", "stepping")
+    ]
+    assert np.array_equal(runs[0].q, runs[1].q) and np.array_equal(runs[0].torques, runs[1].torques)
+
+
 def test_what_hips_can_hold_takes_no_step() -> None:
     summary = pushed(1.1, 180.0).summary()
     assert (summary["outcome"], summary["steps"], summary["strategy"]) == ("recovered", 0, "hips")
