@@ -1,7 +1,6 @@
 """Which foot does what, and when: the states that a robot goes through as it steps.
 
 stand -> unload -> swing -> load -> stand, or the next unload
-stand -> shift -> unload ...                    to bring feet back that stand awkwardly
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class Mode(Enum):
     """What the feet do."""
 
     STAND = "stand"
-    SHIFT = "shift"
     UNLOAD = "unload"
     SWING = "swing"
     LOAD = "load"
