@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.stepping.legs import legs_reach
-from balance.control.stepping.planner import CANDIDATES, Landing, Pendulum, plan_landing
+from balance.control.stepping.planner import CANDIDATES, Landing, Lifted, Pendulum, plan_landing
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
 from balance.control.stepping.swing import SwingPath
@@ -59,6 +59,7 @@ class Gait:
         self.yaw = 0.0
         """With which the foot that steps is to land."""
         self._touched: float | None = None
+        self._lifted: tuple[Array, Array] | None = None
         self.unload_s = sizes.prepare
         self.unload_from = weight
 
@@ -118,12 +119,13 @@ class Gait:
         self.unload_from = self._weight
         if seen.forces is not None:
             self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
-        self._touched = None
+        self._touched, self._lifted = None, None
         self.steps += 1
         self.plan = self._planned(seen, foot, self._times(), duration)
 
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
+        self._lifted = seen.place(self.swing).copy(), seen.com[:2].copy()
         place = seen.poses[self.swing].translation
         self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
 
@@ -162,6 +164,9 @@ class Gait:
     def _planned(
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
     ) -> Landing:
+        lifted = None
+        if self._lifted is not None:
+            lifted = Lifted(seen.time - self.begin, *self._lifted)
         return plan_landing(
             self.sizes,
             Pendulum(seen.com[:2], seen.xi),
@@ -171,6 +176,7 @@ class Gait:
             seen.place(foot),
             times,
             before,
+            lifted,
             planned,
         )
 

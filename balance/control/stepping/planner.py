@@ -50,6 +50,15 @@ class Pendulum:
     xi: Array
 
 
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """How long ago (s) a foot left the ground, where it and the CoM were, (2,) each."""
+
+    passed: float
+    foot: Array
+    com: Array
+
+
 def plan_landing(
     sizes: StepSizes,
     pendulum: Pendulum,
@@ -59,12 +68,14 @@ def plan_landing(
     foot: Array,
     times: Array,
     before: float,
+    lifted: Lifted | None = None,
     planned: float | None = None,
 ) -> Landing:
     """The best landing of foot ``swing`` (0 left, 1 right) with the other one at ``stance`` (2,).
 
     ``foot`` (2,) is where it is, ``times`` (n,) how long it may still be in the air, after
-    ``before`` s in which it still stands; ``planned`` is the time of the last plan.
+    ``before`` s in which it still stands; ``lifted`` says how it left the ground, if it has, and
+    ``planned`` the time of the last plan.
     """
     c, s = np.cos(heading), np.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
@@ -78,19 +89,25 @@ def plan_landing(
     caught = cop + (xi - cop) * borne
     ideal = caught * [LONGER, 1.0] + [0.0, side * OUTWARDS * sizes.leg]
     place = ideal.copy()
+    moved = (com - cop) * np.cosh(sizes.omega * (times + before))[:, None] + cop
+    moved += (xi - com) * np.sinh(sizes.omega * (times + before))[:, None]
     place[:, 0] = np.clip(place[:, 0], -sizes.fore, sizes.fore)
-    place[:, 1] = side * np.clip(side * place[:, 1], sizes.narrow, sizes.wide)
+    outmost = np.minimum(side * moved[:, 1] + sizes.beside_hip, sizes.wide)
+    across = np.minimum(side * place[:, 1], np.maximum(outmost, sizes.narrow))
+    place[:, 1] = side * np.maximum(across, sizes.narrow)
     # Too far out is no miss where the foot is put down inside of it.
     short = np.abs(ideal[:, 0] - place[:, 0])
     across = side * (ideal[:, 1] - place[:, 1])
     missed = np.hypot(short, np.where(across > 0.0, across, 0.5 * across))
     # How far the foot has to go relative to the CoM.
-    moved = (com - cop) * np.cosh(sizes.omega * (times + before))[:, None] + cop - com
-    moved += (xi - com) * np.sinh(sizes.omega * (times + before))[:, None]
-    way = place - foot - moved
+    passed, start, com_start = 0.0, foot, com
+    if lifted is not None:
+        passed = lifted.passed
+        start, com_start = turn @ (lifted.foot - stance), turn @ (lifted.com - stance)
+    way = place - start - (moved - com_start)
     distance = np.hypot(way[:, 0], way[:, 1])
-    azimuth = float(np.arctan2(*(place - foot).mean(axis=0)[::-1]))
-    beyond = np.maximum(distance - sizes.travel(azimuth, times), 0.0)
+    azimuth = float(np.arctan2(*(place - start).mean(axis=0)[::-1]))
+    beyond = np.maximum(distance - sizes.travel(azimuth, passed + times), 0.0)
     cost = MISSED * missed + FAR * beyond + TIME * times
     cost += DISTANCE * np.hypot(*(place - foot).T)
     if planned is not None:

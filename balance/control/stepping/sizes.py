@@ -23,7 +23,9 @@ Array = NDArray[np.float64]
 
 SWING_LEAST, SWING_MOST = 0.72, 1.6  # / omega, of a foot in the air
 PREPARE, LOAD, TRANSFER = 0.11, 0.05, 0.065  # / omega
-FORE, WIDE, NARROW = 0.69, 0.91, 0.19  # of L, between the soles' centres
+FORE, NARROW = 0.69, 0.19  # of L, between the soles' centres
+WIDE = 0.8  # of what stretched legs allow the soles' centres sideways
+SPREAD = 0.9  # of how far a leg reaches level from its hip, which a landing may be beside it
 GAP_M = 0.025  # between the edges of soles, at least
 OUTWARDS, LONGER = 0.056, 1.05  # of L beyond the capture point sideways, and fore and aft
 INWARDS = 0.075  # of L: by how much the capture point shall be inside of the foot
@@ -43,7 +45,7 @@ class StepSizes:
     places of the soles' centres from their middle and ``turns`` (2,) their yaw in the nominal
     posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
     ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
-    stands.  ``height`` is that of the CoM, ``height_over`` that over the soles.
+    stands.  ``beside_hip`` is how far beside the CoM a foot may land.  ``height`` is that of the CoM, ``height_over`` that over the soles.
     """
 
     soles: tuple[ContactSurface, ContactSurface]
@@ -59,6 +61,7 @@ class StepSizes:
     fore: float
     wide: float
     narrow: float
+    beside_hip: float
     foot_speed: Array
     foot_acceleration: Array
     landing_speed: float
@@ -142,7 +145,9 @@ def step_sizes(robot: Robot) -> StepSizes:
         hips=np.array([leg.hip - com for leg in found]),
         ankles=np.array([leg.ankle - place for leg, place in zip(found, places, strict=True)]),
         fore=FORE * L,
-        wide=WIDE * L,
+        wide=WIDE * numbers.widest,
+        beside_hip=0.5 * float(abs(numbers.hips[0, 1] - numbers.hips[1, 1]))
+        + SPREAD * numbers.spread,
         narrow=min(narrow, width),
         foot_speed=SPEED_SHARE * numbers.foot_speed,
         foot_acceleration=ACCELERATION_SHARE * numbers.foot_acceleration,

@@ -22,7 +22,16 @@ from balance.robots.contacts import ContactSurface
 Array = NDArray[np.float64]
 
 # Weights per squared m/s^2, angular accelerations times the CoM's height.
-COM, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = 1.0, 0.3, 0.3, 0.9, 0.3, 0.5, 1e-3
+COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
+    50.0,
+    1.0,
+    0.3,
+    0.3,
+    0.9,
+    0.3,
+    0.5,
+    1e-3,
+)
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
 BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
 
@@ -109,9 +118,10 @@ class StanceLaw(TaskLaw):
         unit, z, mass, omega = self._unit, self.height, here.mass, self.omega
         n = 9 if wish.swing is None else 15
         rows, values = np.zeros((n, here.A.shape[1])), np.zeros(n)
-        scale = unit * COM**0.5 / mass
-        rows[:3] = scale * here.A[:3]
-        values[:3] = scale * (mass * wish.acceleration - here.momentum_drift[:3])
+        level, up = unit * COM**0.5 / mass, unit * COM_UP**0.5 / mass
+        force = mass * wish.acceleration - here.momentum_drift[:3]
+        rows[:2], rows[2] = level * here.A[:2], up * here.A[2]
+        values[:2], values[2] = level * force[:2], up * force[2]
         scale = unit * SPIN**0.5 / (mass * z)
         rows[3:6] = scale * here.A[3:]
         spin = -SPIN_RATE * omega * here.momentum[3:]
