@@ -52,3 +52,18 @@ find_browser() {
     fi
     echo "No Chromium: the tests in a real browser are skipped (Debian: apt install chromium)"
 }
+
+# Database servers for the tests of shared studies, likewise; the tests start them, no service does.
+find_databases() {
+    if [ -n "$(command -v mariadbd)" ] && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then
+        return
+    fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing PostgreSQL and MariaDB for the tests of shared studies"
+        if apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+            --no-install-recommends postgresql mariadb-server-core mariadb-client-core >/dev/null; then
+            return
+        fi
+    fi
+    echo "No PostgreSQL or MariaDB: the tests on real servers are skipped (Debian: apt install postgresql mariadb-server)"
+}

@@ -39,7 +39,7 @@ HOMES = {
     "daqp": ("control.qp",),
     "proxsuite": ("control.qp",),
     "piqp": ("control.qp",),
-    "numba": ("control.parts.compiled",),
+    "numba": ("dynamics.compiled",),
     "onnxruntime": ("control.parts.network",),
     "gymnasium": ("app.gym",),
     "mujoco": ("simulation.plants",),

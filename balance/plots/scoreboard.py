@@ -45,6 +45,4 @@ def scoreboard_figure(entries: Sequence[Entry], robot: str) -> Figure:
         axes.set_title(
             f"{robot}: all cells with 95 % interval, clean (up), disturbed (down)", **CAPTION
         )
-        for name, marker in MARKERS.items():
-            axes.plot([], [], marker, color=QUIET_COLOUR, ms=4.5, label=name)
     return figure

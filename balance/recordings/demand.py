@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -54,12 +56,18 @@ def cop_use(recording: Recording) -> Array:
 
 def largest_friction_use(recording: Recording) -> float:
     """Largest friction use of contacts that bear 5 % of the weight or more."""
-    return float(np.nanmax(friction_use(recording)[_bearing(recording)], initial=0.0))
+    return _largest(recording, friction_use)
 
 
 def largest_cop_use(recording: Recording) -> float:
     """Largest CoP use of contacts that bear 5 % of the weight or more."""
-    return float(np.nanmax(cop_use(recording)[_bearing(recording)], initial=0.0))
+    return _largest(recording, cop_use)
+
+
+def _largest(recording: Recording, use: Callable[[Recording], Array]) -> float:
+    parts = (recording.part(rows) for rows in chunks(recording.time.size))
+    peaks = (float(np.nanmax(use(part)[_bearing(part)], initial=0.0)) for part in parts)
+    return max(peaks, default=0.0)
 
 
 def _bearing(recording: Recording) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from balance.control.parts.setpoints import Path
 from balance.dynamics.placements import frame_points, joint_placements
-from balance.recordings.disk_arrays import chunks
+from balance.recordings.disk_arrays import chunks, zeros
 from balance.recordings.penetration import FloorHeights
 from balance.recordings.signals import Origin, signals_of
 from balance.recordings.stance_rows import StanceRows
@@ -39,7 +39,7 @@ def derive(
     """
     n = len(time)
     wanted = signals_of(Origin.STATES)
-    out = {signal.name: np.empty((n, *signal.row_shape(robot))) for signal in wanted}
+    out = {signal.name: zeros((n, *signal.row_shape(robot)), float) for signal in wanted}
     bodies = _Bodies(robot, ground)
     for rows in chunks(n):
         part = None if stances is None else stances.part(rows)

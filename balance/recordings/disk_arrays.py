@@ -6,7 +6,7 @@ import math
 import mmap
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,12 @@ def chunks(rows: int, size: int | None = None) -> Iterator[slice]:
     for start in range(0, rows, size):
         yield slice(start, min(start + size, rows))
         release()
+
+
+def in_chunks(rows: int, of: Callable[[slice], Any]) -> Any:
+    """What ``of`` makes of some rows, for all of them, with a part of what it reads in memory."""
+    # Copies: of a view the rows would be read again when all are put together.
+    return np.concatenate([of(slice(0)), *(np.array(of(part)) for part in chunks(rows))])
 
 
 def detached(array: Any) -> Any:

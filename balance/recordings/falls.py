@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.recordings.disk_arrays import in_chunks
 from balance.recordings.penetration import lowest_body
 from balance.recordings.recording import Recording
 from balance.recordings.touches import touch_spans
@@ -120,10 +121,15 @@ def _touched(name: str, time: float) -> Fall:
     return Fall(time, Cause.TOUCH, f"the body '{name}' touched the ground at {time:.3g} s", time)
 
 
+def normal_forces(recording: Recording) -> Array:
+    """Measured force on each sole along its normal, (n, k), N."""
+    forces = recording.contact_wrenches
+    return np.asarray(in_chunks(len(forces), lambda rows: forces[rows, :, 2]))
+
+
 def loaded_slip(recording: Recording) -> Array:
     """Way of each sole from where it stood while it bears load, (n, k), m; 0 in the air."""
-    loaded = recording.contact_wrenches[:, :, 2] >= LOADED_N
-    return np.where(loaded, recording.sole_slip, 0.0)
+    return np.where(normal_forces(recording) >= LOADED_N, recording.sole_slip, 0.0)
 
 
 def _first_slip(recording: Recording, until: float) -> Fall | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.recordings.disk_arrays import chunks, in_chunks
 from balance.recordings.recording import Recording, once
 
 Array = NDArray[np.float64]
@@ -34,14 +35,18 @@ class _Largest:
 
 @once
 def _largest(recording: Recording) -> _Largest:
-    """One joint after the other: a long recording has more rows than memory for all at once."""
-    pushed, found = _pushed(recording), []
-    for joint, rated in enumerate(recording.robot.rated_speeds):
-        ratio = np.abs(recording.v[:, 6 + joint]) / rated
-        hit = _by_the_hit(ratio > 1.0, pushed)
-        sizes = (ratio, ratio[~hit], ratio[hit])
-        found.append([float(size.max(initial=0.0)) for size in sizes])
-    return _Largest(*np.array(found).reshape(-1, 3).T)
+    """A part, or a joint, at a time: a long recording has more rows than memory for all at once."""
+    v, rated = recording.v, recording.robot.rated_speeds
+    of_all = np.zeros(rated.size)
+    for rows in chunks(len(v)):
+        np.maximum(of_all, np.abs(v[rows, 6:]).max(axis=0, initial=0.0) / rated, out=of_all)
+    driven, by_hit = of_all.copy(), np.zeros_like(of_all)
+    for joint in np.flatnonzero(of_all > 1.0).tolist():
+        own = v[:, 6 + joint]
+        ratio = np.abs(in_chunks(len(v), own.__getitem__)) / rated[joint]
+        hit = _by_the_hit(ratio > 1.0, _pushed(recording))
+        driven[joint], by_hit[joint] = ratio[~hit].max(initial=0.0), ratio[hit].max(initial=0.0)
+    return _Largest(of_all, driven, by_hit)
 
 
 def _by_the_hit(fast: Rows, pushed: Rows) -> Rows:

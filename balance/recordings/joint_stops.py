@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.recordings.disk_arrays import in_chunks
 from balance.recordings.recording import Recording
 from balance.recordings.verdict import AT_STOP_RAD
 
@@ -14,9 +15,14 @@ Rows = NDArray[np.bool_]
 def rows_at_stops(recording: Recording) -> Rows:
     """Where each joint is on its lower and on its upper stop, (n, 2 nj)."""
     model = recording.robot.model
-    lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
-    angles = recording.q[:, 7:]
-    return np.hstack([angles <= lower + AT_STOP_RAD, angles >= upper - AT_STOP_RAD])
+    lower = model.lowerPositionLimit[7:] + AT_STOP_RAD
+    upper = model.upperPositionLimit[7:] - AT_STOP_RAD
+
+    def on_stops(rows: slice) -> Rows:
+        angles = recording.q[rows, 7:]
+        return np.hstack([angles <= lower, angles >= upper])
+
+    return np.asarray(in_chunks(len(recording.q), on_stops))
 
 
 def stop_names(recording: Recording) -> list[str]:

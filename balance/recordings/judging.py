@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.recordings.falls import find_fall, loaded_slip
+from balance.recordings.falls import find_fall, loaded_slip, normal_forces
 from balance.recordings.joint_stops import new_stops
 from balance.recordings.penetration import deepest_overlap
 from balance.recordings.recording import Recording, once
@@ -164,7 +164,7 @@ def _not_settled(recording: Recording) -> list[Reason]:
 
 def longest_flight(recording: Recording) -> float:
     """Longest time for which a sole that was meant to bore no load, s."""
-    airborne = recording.contact_wrenches[:, :, 2] < LOADED_N
+    airborne = normal_forces(recording) < LOADED_N
     if recording.bearing is not None:
         airborne &= recording.bearing == 1.0
     longest = max((last - first for sole in airborne.T for first, last in spans(sole)), default=0)

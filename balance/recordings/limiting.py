@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from balance.control.parts.distribution import contact_cones
 from balance.control.parts.output import ControlStatus
 from balance.recordings.joint_stops import new_stops
-from balance.recordings.recording import Recording
+from balance.recordings.recording import Recording, once
 from balance.simulation.mismatch import modelled_mass
 
 Array = NDArray[np.float64]
@@ -36,26 +36,29 @@ NO_ANSWER = (*(f"{why}: {done}" for why in (NO_QP, NO_LAW) for done in RUNGS.val
 """Why it had none, in all the words of :func:`limiting_rows`."""
 
 
+@once
 def limiting_rows(recording: Recording) -> dict[str, Rows]:
     """For each constraint that stood in the way, in words: the control periods in which it did."""
     found: dict[str, Rows] = {}
     robot, status = recording.robot, recording.status
-    wrench_limited = (status & int(ControlStatus.WRENCH_LIMITED)) != 0
-    if wrench_limited.any():
+    limited = np.flatnonzero(status & int(ControlStatus.WRENCH_LIMITED))
+    if limited.size:
         weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         mass = modelled_mass(robot, recording.config)
         cones = contact_cones(robot, recording.config.controller.contacts, mass)
         for index, (sole, cone) in enumerate(zip(robot.soles, cones, strict=True)):
-            margins = recording.wrenches[:, index] @ cone.rows.T - cone.lower
-            at_edge = (margins <= AT_LIMIT * weight) & wrench_limited[:, None]
+            margins = recording.wrenches[limited, index] @ cone.rows.T - cone.lower
+            at_edge = np.zeros((len(status), len(cone.names)), dtype=bool)
+            at_edge[limited] = margins <= AT_LIMIT * weight
             # A sole that bears next to nothing is at all its edges at once.
             at_edge[at_edge[:, 0], 1:] = False
             for name, rows in zip(cone.names, at_edge.T, strict=True):
                 _add(found, f"{sole.name}: {name}", rows)
-    torque_limited = (status & int(ControlStatus.TORQUE_LIMITED)) != 0
-    if torque_limited.any():
-        share = np.abs(recording.torques) / robot.effort_limits
-        at_limit = (share >= 1.0 - AT_LIMIT) & torque_limited[:, None]
+    limited = np.flatnonzero(status & int(ControlStatus.TORQUE_LIMITED))
+    if limited.size:
+        share = np.abs(recording.torques[limited]) / robot.effort_limits
+        at_limit = np.zeros((len(status), len(robot.effort_limits)), dtype=bool)
+        at_limit[limited] = share >= 1.0 - AT_LIMIT
         for name, rows in zip(robot.joint_names, at_limit.T, strict=True):
             _add(found, f"{name.replace('_', ' ')}: torque limit", rows)
     for name, rows in new_stops(recording).items():

@@ -23,7 +23,7 @@ from balance.robots import Robot
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-GROUP_ROWS = 4 * CHUNK_ROWS  # fewer, larger groups: less to say about each
+GROUP_ROWS = CHUNK_ROWS  # larger groups make the file 2 % smaller, and take 100 MB more to write
 NUMBERS = ("DOUBLE", "FLOAT", "INT64", "INT32")  # as Parquet calls them
 # Of a group's column: a number, its place in a dictionary, and what is said about them.
 VALUE_BYTES, COLUMN_BYTES = 17, 100_000

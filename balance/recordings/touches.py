@@ -16,6 +16,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.recordings.disk_arrays import in_chunks
 from balance.recordings.recording import Recording, once
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion, ground_motion
@@ -99,7 +100,8 @@ def touch_spans(recording: Recording) -> tuple[Span, ...]:
         end = float(recording.time[one.last]) + period
         done.append(Span(*pair, begin, end, one.impulse, one.largest, one.depth))
 
-    for row in np.flatnonzero(recording.touches[:, 0, 0]).tolist():
+    first = in_chunks(len(recording.touches), lambda rows: recording.touches[rows, 0, 0] != 0.0)
+    for row in np.flatnonzero(first).tolist():
         for block in recording.touches[row]:
             if block[0] == 0.0:
                 break

@@ -99,6 +99,10 @@ class Perception:
         self._judge()
         return np.concatenate([np.zeros((0, 18)), *self._judged])[:rows]
 
+    def forget(self) -> None:
+        """Drop the errors of the estimate so far, of a run that nobody records."""
+        self._states, self._spreads, self._judged = [], [], []
+
     def _judge(self) -> None:
         """Turn the latest states into errors, which take less room."""
         if self._states:

@@ -26,8 +26,8 @@ SETTINGS = {
     # Dask keeps logs and a profile of its own work, which grow for an hour like a leak.
     "distributed.admin.low-level-log-length": 1000,
     "distributed.worker.profile.enabled": False,
-    # Dask would have malloc hand every freed block back to the system at once: a run, which makes
-    # and drops arrays all the time, then takes up to five times as long.
+    # Dask would have malloc hand every freed block back to the system at once: setting up a run,
+    # which makes and drops many arrays, then takes up to six times as long.
     "distributed.nanny.pre-spawn-environ": dict.fromkeys(BLAS_VARIABLES, "1"),
 }
 

@@ -23,14 +23,12 @@ from lib.stepping_measures import step_measures
 import balance
 from balance.recordings.settling import UntilSettled
 from balance.robots import Robot, robot_files
+from balance.studies.protocols.base import CHESTS
 
 STEP = 0.05  # of the ankle limit, between two sizes of a push
 Row = dict[str, Any]
 PLACES: dict[str, dict[str, tuple[str, float]]] = {
-    "chest": {
-        "toro": ("trunk", 0.25), "talos": ("torso_2_link", 0.15), "icub": ("chest", 0.12),
-        "g1": ("torso_link", 0.15), "romeo": ("torso", 0.0), "human": ("middle_thorax", 0.0),
-    },
+    "chest": CHESTS,
     "head": {
         "toro": ("head", 0.0), "talos": ("head_2_link", 0.0), "icub": ("head", 0.05),
         "g1": ("torso_link", 0.40), "romeo": ("HeadRollLink", 0.0), "human": ("middle_head", 0.0),

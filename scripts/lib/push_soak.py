@@ -6,6 +6,7 @@ import hashlib
 import math
 import mmap
 import signal
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 
 EVERY_S, LENGTH_S, MOST = 3.0, 0.02, 0.7
 CONFIG, PAPER = "toro_damped", "toro_side"
+LOOSE = {"controller.contact_return": 0.0}
 BLOCKS = 20
 CREEPING_S = 300.0  # enough to see the feet creep apart
 LEAST_S = 2 * BLOCKS * EVERY_S
@@ -52,13 +54,19 @@ class Soak:
     """Of all states after a push up to each one."""
 
 
-def push_soak(config: str, seconds: float, seed: int, **settings: Any) -> Soak:
+def push_soak(
+    config: str,
+    seconds: float,
+    seed: int,
+    largest: Callable[[float], float] = lambda angle: MOST,
+    changes: Mapping[str, Any] | None = None,
+) -> Soak:
     """Stand and be pushed; the state after every push goes into the fingerprint.
 
-    ``settings`` are further keys of the law.
+    ``largest`` gives the largest push at an azimuth, as a share of the ankle limit; ``changes`` are
+    further keys of the experiment.
     """
-    changes = {f"controller.{key}": value for key, value in settings.items()}
-    changes |= {"pushes": [], "duration_s": 1.0}
+    changes = {**(changes or {}), "pushes": [], "duration_s": 1.0}
     experiment = Experiment(balance.load_config(config, changes))
     plant, law, robot = experiment.plant, experiment.controller, experiment.robot
     rng, dt = np.random.default_rng(seed), plant.dt
@@ -70,18 +78,20 @@ def push_soak(config: str, seconds: float, seed: int, **settings: Any) -> Soak:
         while fell_at is None and len(sizes) < round(seconds / EVERY_S):
             angle = rng.uniform(0.0, 2.0 * math.pi)
             direction = np.array([math.cos(angle), math.sin(angle), 0.0])
-            sizes.append(rng.uniform(0.0, MOST))
+            sizes.append(rng.uniform(0.0, largest(angle)))
             vector = sizes[-1] * ankle_limit(robot, direction) * direction
             total = np.zeros(robot.model.nq)
             for i in range(each):
                 part = share(i * dt, (i + 1) * dt)
                 push = [BodyImpulse(robot.push_body, np.zeros(3), part * vector)] if part else []
                 now = (len(sizes) - 1) * EVERY_S + i * dt
-                plant.step(law.step(plant.q, plant.v, now).torques, push)
+                seen = experiment.perception.see(plant.q, plant.v, now)
+                plant.step(law.step(*seen, now).torques, push)
                 total += plant.q
                 if lost_posture(plant.q, height):
                     fell_at = now
                     break
+            experiment.perception.forget()
             digest.update(plant.q.tobytes() + plant.v.tobytes())
             postures.append(total / each)
             memory.append(_memory_mb())
@@ -133,7 +143,7 @@ def soak_pushes(seconds: float, seed: int) -> bool:
     with ProcessPoolExecutor(2, initializer=signal.signal, initargs=heard) as pool:
         jobs = [pool.submit(push_soak, name, seconds, seed) for name in (CONFIG, CONFIG, PAPER)]
         creeping = min(seconds, CREEPING_S)
-        jobs.append(pool.submit(push_soak, CONFIG, creeping, seed, contact_return=0.0))
+        jobs.append(pool.submit(push_soak, CONFIG, creeping, seed, changes=LOOSE))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         found, again, paper, loose = (job.result() for job in jobs)
     moved, error = drift(found.postures)

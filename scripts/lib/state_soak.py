@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 import balance
 from balance.config import LAWS
 from balance.control import Controller, ControlStatus, make_controller
+from balance.control.phases.phased_law import PhasedLaw
+from balance.experiment import Experiment
 from balance.recordings.provenance import provenance
 from balance.robots import Robot
 
@@ -27,11 +29,16 @@ sys.path.insert(0, str(ROOT / "tests"))
 from fuzz.states import KINDS, complaint, depth_outside, on_one_spot, random_state  # noqa: E402
 
 LOG = ROOT / "results" / "soak" / "states.jsonl"
-ROBOTS = ("toro", "talos", "icub", "g1")
+ROBOTS = ("toro", "talos", "icub", "g1", "romeo", "human")
 BLOCK = 5000
 FORMS = {"whole_body_qp, quaternion form": {"law": "whole_body_qp", "form": "quaternion"}}
-SUBJECTS = (*LAWS.ready(), *FORMS)
-"""Laws, and other forms of them."""
+PHASES = "whole_body_qp, in phases"
+MOTIONS = {
+    "toro": ("lift_foot", "three_steps", "box", "palm", "sit_stand", "kneel", "handstand"),
+    "talos": ("lift_foot", "three_steps", "box", "palm"),
+}
+SUBJECTS = (*LAWS.ready(), *FORMS, PHASES)
+"""Laws, other forms of them, and the laws of all stages of the motions that ship."""
 ON_ONE_SPOT_EVERY = 7  # has no common divisor with the number of kinds
 RUNGS = (
     ControlStatus.OTHER_SOLVER, ControlStatus.RELAXED, ControlStatus.MINIMUM_WRENCH,
@@ -50,6 +57,31 @@ def _subject(name: str, law: str, spot: bool) -> tuple[Robot, Controller]:
     return robot, make_controller(config, robot)
 
 
+@cache
+def _stages(name: str) -> list[tuple[Robot, Controller]]:
+    """The law of each stage of a robot's motions, with what its sequence asks of it."""
+    found: list[tuple[Robot, Controller]] = []
+    for motion in MOTIONS[name]:
+        sequence = Experiment(balance.load_config(f"{name}_{motion}")).controller
+        assert isinstance(sequence, PhasedLaw)
+        robot = sequence.phases[0].robot
+        sequence.step(robot.q_nominal, np.zeros(robot.model.nv), 0.0)
+        for number, stage in enumerate(sequence.stages):
+            if number:  # as if the one before had been done in a second
+                sequence._begin(float(number))
+            stage.law.guide(sequence._guidance(float(number)))
+            found.append((stage.robot, stage.law))
+    return found
+
+
+def _asked(name: str, law: str, index: int) -> tuple[Robot, Controller]:
+    """Whom a state is for: with laws now and then a robot that stands on one spot."""
+    if law != PHASES:
+        return _subject(name, law, index % ON_ONE_SPOT_EVERY == 0)
+    stages = _stages(name)
+    return stages[index // len(KINDS) % len(stages)]
+
+
 def run_block(job: Job) -> dict[str, Any]:
     """What came of the states of a block."""
     name, law_name, seed, block = job
@@ -57,7 +89,7 @@ def run_block(job: Job) -> dict[str, Any]:
     flags: Counter[str] = Counter()
     complaints, deepest = [], 0.0
     for index in range(BLOCK):
-        robot, law = _subject(name, law_name, index % ON_ONE_SPOT_EVERY == 0)
+        robot, law = _asked(name, law_name, index)
         kind = KINDS[index % len(KINDS)]
         output = law.step(*random_state(robot, rng, kind), 1e-3 * index)
         flags.update(str(flag.name) for flag in RUNGS if output.status & flag)
@@ -89,7 +121,8 @@ def soak_states(
     done = {(found["robot"], found["law"], seed, found["block"]) for found in logged(seed)}
     blocks = range(-(-count // BLOCK))
     jobs = [(robot, law, seed, block) for block in blocks for robot in robots for law in laws]
-    missing = [job for job in jobs if job not in done]
+    able = [job for job in jobs if job[1] != PHASES or job[0] in MOTIONS]
+    missing = [job for job in able if job not in done]
     LOG.parent.mkdir(parents=True, exist_ok=True)
     # One thread each: the workers share the cores.
     limited = {"initializer": threadpool_limits, "initargs": (1,)}

@@ -6,20 +6,22 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from balance.control.parts import compiled
+import balance
+from balance.dynamics import compiled
 
 CASES = ("momentum", "whole_body_qp", "whole_body_qp, quaternion", "hierarchical", "capture")
 ANSWERS = """
 import json, sys
 import numpy as np
 from law_samples import law, moved, on_contacts
-from balance.control.parts.compiled import COMPILED
+from balance.dynamics.compiled import COMPILED
 from balance.robots import load_robot
 robot, found = load_robot("toro"), {}
 for case in json.loads(sys.argv[1]):
@@ -32,14 +34,25 @@ for case in json.loads(sys.argv[1]):
     found[case] = outputs
 print(json.dumps({"compiled": COMPILED, "answers": found}))
 """
+RUNS = """
+import hashlib, json, sys
+import balance
+from balance.dynamics.compiled import COMPILED
+found = {}
+for name in json.loads(sys.argv[1]):
+    recording = balance.run(name, overrides={"duration_s": 1.0, "reference": None})
+    states = recording.q.tobytes() + recording.v.tobytes() + recording.torques.tobytes()
+    found[name] = hashlib.sha256(states).hexdigest()
+print(json.dumps({"compiled": COMPILED, "answers": found}))
+"""
 SAME = 1e-7  # of the largest torque or wrench; 1e-10 where no limit is active
 
 
-def answers(switch: str) -> dict[str, Any]:
-    """What laws answer in a process of its own, with the switch in this position."""
+def answers(switch: str, code: str = ANSWERS, cases: Sequence[str] = CASES) -> dict[str, Any]:
+    """What a process of its own answers, with the switch in this position."""
     environment = {**os.environ, compiled.SWITCH: switch}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    command = [sys.executable, "-c", ANSWERS, json.dumps(CASES)]
+    command = [sys.executable, "-c", code, json.dumps(cases)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
@@ -58,11 +71,20 @@ def test_laws_answer_the_same_compiled_or_not() -> None:
                 np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * size)
 
 
+def test_runs_of_wrench_laws_are_the_same_to_the_last_bit_compiled_or_not() -> None:
+    """A push in which feet slip, a foot on points, and hands on a table; plant and law."""
+    pytest.importorskip("numba")
+    names = ("toro_push", "toro_points", "toro_table")
+    fast, plain = (answers(switch, RUNS, names) for switch in ("1", "0"))
+    assert fast["compiled"] and not plain["compiled"]
+    assert fast["answers"] == plain["answers"]
+
+
 def test_an_edit_of_any_source_leads_to_another_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     before = compiled._stamp()
     assert compiled._stamp() == before
-    edited, read = Path(compiled.__file__).with_name("tasks.py"), Path.read_bytes
+    edited, read = Path(balance.__file__).parent / "control" / "parts" / "tasks.py", Path.read_bytes
 
     def with_a_line_more(path: Path) -> bytes:
         return read(path) + (b"#" if path == edited else b"")

@@ -200,7 +200,7 @@ def test_killed_command_lost_scheduler_and_interruption_lose_nothing(
 
 
 def test_local_workers_have_one_thread_each_and_keep_their_memory() -> None:
-    """A worker whose malloc hands every block back at once takes several times as long."""
+    """A worker whose malloc hands every block back at once sets runs up several times slower."""
     with workers(None, 1) as client:
         (found,) = client.run(lambda: dict(os.environ)).values()
     assert {found[name] for name in BLAS_VARIABLES} == {"1"}

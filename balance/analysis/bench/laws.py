@@ -13,8 +13,8 @@ from balance.analysis.bench.report import Figure
 from balance.analysis.bench.startup import run_python
 from balance.analysis.bench.states import PushedStates
 from balance.analysis.bench.timing import Call, time_calls
-from balance.control.parts.compiled import COMPILED, SWITCH
 from balance.control.whole_body_qp import WholeBodyController
+from balance.dynamics.compiled import COMPILED, SWITCH
 
 WRENCH_LAWS = ("momentum", "ott2011", "virtual_model", "joint_pd")
 TASK_LAWS = ("whole_body_qp", "hierarchical", "capture")

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from balance.control.parts.support import Support, SupportView
 from balance.dynamics.checks import symmetrise
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.robots.contact_rows import held_part
 from balance.robots.contacts import ContactSurface
 
@@ -52,10 +54,12 @@ class ContactDamping:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
         self._normal = support.rows.normal
         # Of each contact: its part of stacked wrenches, and its damper.
-        self._contacts = [
-            (own, rate * Lambda)
-            for own, (_, _, _, Lambda) in zip(support.rows.slices, nominal, strict=True)
-        ]
+        self._slices = support.rows.slices
+        self._ends = np.array([[own.start, own.stop] for own in self._slices], dtype=np.intp)
+        self._dampers = np.zeros((k, 6, 6))
+        for damper, (_, _, _, Lambda) in zip(self._dampers, nominal, strict=True):
+            damper[: len(Lambda), : len(Lambda)] = rate * Lambda
+        self._damps = rate > 0.0
         # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
         self._springs = [
@@ -70,12 +74,16 @@ class ContactDamping:
         """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
         ``wrenches``, less those of dampers and springs, all in the contacts' axes.
         """
-        driven, firm, forces = wrenches.copy(), self._firm, wrenches[self._normal].tolist()
-        for (own, damper), force in zip(self._contacts, forces, strict=True):
-            if force < firm:
-                driven[own] += (1.0 - force / firm) * damper.dot(here.J_c[own].dot(here.v))
-        if self._light and min(forces) < self._light:
-            self._pull_back(here, driven, forces)
+        driven = wrenches
+        if self._damps:
+            driven = damped(
+                wrenches, self._normal, self._firm, self._ends, self._dampers, here.J_c, here.v
+            )
+        if self._light:
+            forces = wrenches[self._normal].tolist()
+            if min(forces) < self._light:
+                driven = driven.copy()
+                self._pull_back(here, driven, forces)
         return driven
 
     def _pull_back(self, here: SupportView, driven: Array, forces: list[float]) -> None:
@@ -89,7 +97,7 @@ class ContactDamping:
                 away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
                 spring = self._springs[i][3]
                 pull = (1.0 - force / self._light) * spring.dot(away[: spring.shape[1]])
-                driven[self._contacts[i][0]] += pull
+                driven[self._slices[i]] += pull
 
     def _displacement(self, here: SupportView, contact: int) -> tuple[Array, Array, Array]:
         """How far a contact is from its nominal place, m and rad, and its axes; world axes."""
@@ -99,6 +107,31 @@ class ContactDamping:
         # sin(angle) times axis: exact enough for what slips, and bounded for what has fallen.
         turn = pin.unSkew(X.rotation @ nominal.rotation.T)
         return X.translation - nominal.translation, turn, R
+
+
+@compiled
+def damped(
+    wrenches: Array,
+    normal: NDArray[np.intp],
+    firm: float,
+    ends: NDArray[np.intp],
+    dampers: Array,
+    J_c: Array,
+    v: Array,
+) -> Array:
+    """Wrenches (r,) and (1 - f_n / f_firm) damper_i J_i v of contacts that bear less than f_firm.
+
+    ``ends`` (k, 2) say where those of a contact begin and end, and ``normal`` (k,) where f_n is.
+    """
+    driven = wrenches.copy()
+    for i in range(len(ends)):
+        force = wrenches[normal[i]]
+        if force < firm:
+            first, last = ends[i]
+            size = last - first
+            damper = contiguous(dampers[i, :size, :size])
+            driven[first:last] += (1.0 - force / firm) * damper.dot(J_c[first:last].dot(v))
+    return driven
 
 
 def _along(sole: ContactSurface) -> list[int]:

@@ -25,8 +25,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.setpoints import Desired
+from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 

@@ -19,15 +19,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
-from balance.control.parts.linear_algebra import (
+from balance.control.parts.whole_body import MotionEquations
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import (
     CLOSED_CHAIN,
     RANK_TOLERANCE,
     divide_transposed,
     pivoted_qr,
     solve_positive,
 )
-from balance.control.parts.whole_body import MotionEquations
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.support import read_only
 from balance.control.parts.whole_body import BodyView, WholeBody
+from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import frame_points
 
 Array = NDArray[np.float64]

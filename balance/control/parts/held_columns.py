@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
-from balance.control.parts.linear_algebra import (
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import (
     CLOSED_CHAIN,
     RANK_TOLERANCE,
     pivoted_qr,

@@ -18,10 +18,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.qp import QuadraticProgram
 from balance.control.qp.diagnosis import Limit
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 from balance.robots.capability.usable import usable_ranges
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.qp.diagnosis import Limit
 from balance.control.qp.wrenches import WrenchDistribution
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 
 Array = NDArray[np.float64]

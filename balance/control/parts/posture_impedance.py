@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from balance.config.laws import ImpedanceConfig
 from balance.control.parts.support import supporting_joints
 from balance.dynamics.checks import symmetrise
+from balance.dynamics.compiled import compiled
 from balance.dynamics.joint_control import gains_of_oscillator
 from balance.robots import Robot
 
@@ -77,12 +78,21 @@ class PostureImpedance:
 
     def torque(self, joints: Array, rates: Array) -> Array:
         """Torques (nj,) in N m at joint positions and rates."""
-        torques = self.nominal - joints
-        torques *= self.stiffness
-        torques -= self.damping * rates
+        torques = spring_torques(self.nominal, joints, rates, self.stiffness, self.damping)
         if self._forward is not None:
             torques += self.damping * self._rates + self._inertia * self._forward
         return torques
+
+
+@compiled
+def spring_torques(
+    nominal: Array, joints: Array, rates: Array, stiffness: Array, damping: Array
+) -> Array:
+    """-K (s - s_nominal) - B ds/dt, (nj,)."""
+    torques = nominal - joints
+    torques *= stiffness
+    torques -= damping * rates
+    return torques
 
 
 def _free_inertias(robot: Robot) -> Array:

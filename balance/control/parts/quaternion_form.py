@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.held_columns import HeldColumns
 from balance.control.parts.whole_body import BodyView, MotionEquations
+from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from balance.control.parts.compiled import COMPILED, compiled
+from balance.dynamics.compiled import COMPILED, compiled
 from balance.dynamics.placements import joint_placements
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints

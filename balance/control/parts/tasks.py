@@ -18,12 +18,12 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config.tasks import FrameTaskConfig
-from balance.control.parts.compiled import compiled
 from balance.control.parts.feedback import Feedback
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import supporting_joints
 from balance.control.parts.whole_body import BodyView
 from balance.dynamics.checks import frame_id
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 
 Array = NDArray[np.float64]

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.free_motion import (
     FreeMotion,
     bearing_forces,
@@ -37,9 +36,10 @@ from balance.control.parts.joint_bounds import (
     write_joint_rows,
 )
 from balance.control.parts.limits import Limits, limit_margins, write_limit_rows
-from balance.control.parts.linear_algebra import divide_right
 from balance.control.parts.whole_body import MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram, Solver
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import divide_right
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]

@@ -19,9 +19,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
 from balance.control.parts.held_columns import HeldColumns, held_columns
 from balance.control.parts.support import Support, SupportView, read_only, write_contact_maps
+from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import spatial_vectors
 from balance.robots import Robot
 from balance.robots.contact_rows import held_part

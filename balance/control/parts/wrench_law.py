@@ -21,6 +21,8 @@ from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.support import Support, SupportView
 from balance.control.qp import QPStatus
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -111,6 +113,16 @@ class WrenchLaw(BalancingLaw):
             posture = self.posture.acceleration(here.q[7:], here.v[6:])
             for limb in self.limbs.values():
                 torques[limb.joints] += limb.torques(here, posture)
-        torques += self.rigid_acceleration(here, total).dot(here.A_q)
-        torques -= here.joint_torques(self.contact_damping.driven(here, wrenches))
+        acceleration = self.rigid_acceleration(here, total)
+        driven = self.contact_damping.driven(here, wrenches)
+        add_contact_torques(torques, here.A, acceleration, here.J_c, driven)
         return torques
+
+
+@compiled
+def add_contact_torques(
+    torques: Array, A: Array, acceleration: Array, J_c: Array, wrenches: Array
+) -> None:
+    """Add A_q^T a - J_q^T w, of which the joints' columns count, to ``torques`` (nj,)."""
+    torques += A.T[6:].dot(acceleration)
+    torques -= wrenches.dot(contiguous(J_c[:, 6:]))

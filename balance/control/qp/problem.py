@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.parts.compiled import compiled
+from balance.dynamics.compiled import compiled
 from balance.errors import QPError
 
 Array = NDArray[np.float64]

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.linalg.lapack import dposv
 
 from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
 from balance.control.qp.diagnosis import Limit
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous, solve_symmetric
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, WrenchCone
 
@@ -98,10 +99,12 @@ class WrenchDistribution:
 
     def solve(self, G: Array, wanted: Array) -> WrenchSolution:
         """Contact wrenches for the ``wanted`` wrench at the CoM (6,); ``G`` is (6, r)."""
-        stacked, status, active = self.even_share(G, wanted), QPStatus.SOLVED, self._none
-        margins = self.rows.dot(stacked)
-        margins -= self.lower
-        if not margins[margins.argmin()] >= 0.0:
+        share, spans, margin = even_share(
+            G, wanted, self._inverse_share_weight, self.rows, self.lower
+        )
+        stacked = share if spans else self.even_share(G, wanted)
+        status, active = QPStatus.SOLVED, self._none
+        if not (margin if spans else (self.rows.dot(stacked) - self.lower).min()) >= 0.0:
             solution = self.solver.solve(self.program(G, wanted, stacked))
             stacked, status, active = solution.x, solution.status, solution.active
         total = G.dot(stacked)
@@ -110,12 +113,12 @@ class WrenchDistribution:
 
     def even_share(self, G: Array, wanted: Array) -> Array:
         """The least wrenches, in the metric R, that add up to ``wanted`` regardless of cones."""
+        share, spans, _ = even_share(G, wanted, self._inverse_share_weight, self.rows, self.lower)
+        if spans:
+            return share
         scaled = G * self._inverse_share_weight
-        gram = scaled.dot(G.T)
-        _, multiplier, failed = dposv(gram, wanted)
-        if failed:  # too few contacts to span all six directions
-            multiplier = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
-        return multiplier.dot(scaled)
+        multiplier = np.linalg.lstsq(scaled.dot(G.T), wanted, rcond=1e-10)[0]
+        return np.asarray(multiplier.dot(scaled))
 
     def program(self, G: Array, wanted: Array, share: Array) -> QuadraticProgram:
         """The quadratic program itself."""
@@ -128,6 +131,22 @@ class WrenchDistribution:
     def describe(self, active: NDArray[np.integer[Any]]) -> list[str]:
         """Names of the rows with these indices, as a user would say them."""
         return [self.names[index] for index in active]
+
+
+@compiled
+def even_share(
+    G: Array, wanted: Array, inverse_weight: Array, rows: Array, lower: Array
+) -> tuple[Array, bool, float]:
+    """w_0 = R^-1 G^T (G R^-1 G^T)^-1 w_CoM, and the least of ``rows`` w_0 - ``lower``.
+
+    In between, whether the contacts span all six directions; w_0 is of no meaning otherwise.
+    """
+    scaled = G * inverse_weight
+    _, multiplier, spans = solve_symmetric(contiguous(scaled.dot(G.T).T), wanted)
+    share = multiplier.dot(scaled)
+    margins = rows.dot(share)
+    margins -= lower
+    return share, spans, margins[margins.argmin()]
 
 
 def _capacities(surfaces: Sequence[ContactSurface], friction: float) -> list[Array]:

@@ -21,7 +21,8 @@ from balance.control.stepping.swing import SwingPath
 Array = NDArray[np.float64]
 
 TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
-FLAT, FLATTEN_S = 0.03, 0.03  # sine of a sole's tilt that is none; for how long it may be tilted
+FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
+FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
 INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
@@ -60,6 +61,7 @@ class Gait:
         """With which the foot that steps is to land."""
         self._touched: float | None = None
         self._lifted: tuple[Array, Array] | None = None
+        self._at = np.zeros(3)
         self.unload_s = sizes.prepare
         self.unload_from = weight
 
@@ -143,16 +145,18 @@ class Gait:
         self.plan = replace(plan, place=place, time=left)
 
     def _landed(self, seen: Seen) -> bool:
-        """Whether the foot is down: it touches, and is flat or has had its time to be."""
+        """Whether the foot is down: it touches, flat and at rest, or has had its time to be."""
         assert self.path is not None
         pose = seen.poses[self.swing]
         if self._touched is None:
             if self.path.rises or not self._touches(seen):
                 return False
-            self._touched = seen.time
+            self._touched, self._at = seen.time, pose.translation.copy()
+        moved = float(np.linalg.norm(pose.translation - self._at)) / self._period
+        self._at = pose.translation.copy()
         self.path.touch(pose.translation)
-        flat = self.ground.tilt(pose) < FLAT
-        return flat or seen.time - self._touched > FLATTEN_S
+        down = self.ground.tilt(pose) < FLAT and moved < STILL_SPEED
+        return (down and seen.time > self._touched) or seen.time - self._touched > FLATTEN_S
 
     def _touches(self, seen: Seen) -> bool:
         if seen.forces is not None:

@@ -22,7 +22,7 @@ from balance.control.stepping.sizes import INWARDS, LONGER, OUTWARDS, StepSizes
 
 Array = NDArray[np.float64]
 
-MISSED, FAR, DISTANCE, TIME = 10.0, 5.0, 0.3, 1.0  # per m, m, m and s
+MISSED, FAR, DISTANCE, TIME = 10.0, 8.0, 0.3, 1.0  # per m, m, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
 CANDIDATES = 16
 SOONEST_S = 1e-3

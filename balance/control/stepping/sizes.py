@@ -45,7 +45,8 @@ class StepSizes:
     places of the soles' centres from their middle and ``turns`` (2,) their yaw in the nominal
     posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
     ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
-    stands.  ``beside_hip`` is how far beside the CoM a foot may land.  ``height`` is that of the CoM, ``height_over`` that over the soles.
+    stands.  ``beside_hip`` is how far beside the CoM a foot may land.  ``height`` is that of the
+    CoM, ``height_over`` that over the soles.
     """
 
     soles: tuple[ContactSurface, ContactSurface]

@@ -26,9 +26,10 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtrtrs
 
 from balance.config import PlantConfig
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous, divide_left, divide_rows, gram
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.bodies import Bodies
@@ -122,27 +123,43 @@ class Contacts:
     def resolve(self, factor: Array, q: Array, v: Array, dt: float) -> Array:
         """Velocity after a step (nv,) from (q, v) in which ``drive`` and the contacts act.
 
-        ``factor`` is the upper Cholesky factor U of M + dt B.  With Y = U^-T [J^T  drive] the
-        products Y^T Y hold the Delassus matrix and what ``drive`` adds to the surfaces' velocities.
+        ``factor`` is the upper Cholesky factor U of M + dt B.
         """
         self.surfaces.update()
         rows, soles = self._rows, len(self._J)
         near = None if self._bodies is None else self._bodies.near(q, v, dt)
         if near is not None:
             rows = np.concatenate([self._J, near.rows, self.drive[None]])
-        half = dtrtrs(factor, rows.T, trans=1)[0]
-        products = half.T.dot(half)
+        half, products, free = seen_by_contacts(factor, rows, v)
         J = rows[:-1]
-        free = J.dot(v) + products[:-1, -1]
         if self._ground is not None:
             free[:soles] -= self._ground_velocity
         if near is not None:
             free[soles:] -= near.carried
-        impulses = self.model.impulses(products[:-1, :-1], free, self.surfaces, dt, near)
+        impulses = self.model.impulses(products, free, self.surfaces, dt, near)
         np.divide(impulses[:soles].reshape(-1, 6), dt, out=self.wrenches)
         self.touches = () if near is None else near.touches(impulses[soles:], dt)
         np.dot(impulses, J[:, :6], out=self.on_base)
-        return v + dtrtrs(factor, half[:, :-1].dot(impulses) + half[:, -1])[0]
+        return velocity_after(factor, half, impulses, v)
+
+
+@compiled
+def seen_by_contacts(U: Array, rows: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Y^T, Delassus matrix and velocities without contact, of ``rows`` J and below them ``drive``.
+
+    With Y = U^-T [J^T  drive] the products Y^T Y hold the Delassus matrix, and in their last column
+    what ``drive`` adds to the contacts' velocities J v.
+    """
+    half = divide_rows(rows, U)
+    products = gram(half)
+    free = rows[:-1].dot(v) + products[:-1, -1]
+    return half, contiguous(products[:-1, :-1]), free
+
+
+@compiled
+def velocity_after(U: Array, half: Array, impulses: Array, v: Array) -> Array:
+    """v + (M + dt B)^-1 (J^T impulses + drive), with ``half`` of :func:`seen_by_contacts`."""
+    return v + divide_left(U, impulses.dot(half[:-1]) + half[-1])
 
 
 def make_contact_model(robot: Robot, config: PlantConfig) -> ContactModel:

@@ -9,11 +9,10 @@ the time constant T.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -30,30 +29,25 @@ def stop_springs(robot: Robot) -> tuple[Array, Array]:
     return stiffness, RETURN_S * stiffness
 
 
-@dataclass(frozen=True, slots=True)
-class StopForces:
-    """Implicit damping (nv,), N m s/rad, and explicit force (nv,), N m, of the stops in touch."""
+def end_stops(robot: Robot) -> Array:
+    """The stops (4, nj): lower and upper end of each joint's range, rad, stiffness and damping."""
+    model = robot.model
+    return np.array(
+        [model.lowerPositionLimit[7:], model.upperPositionLimit[7:], *stop_springs(robot)]
+    )
 
-    damping: Array
-    force: Array
 
+@compiled
+def add_stops(stops: Array, q: Array, v: Array, dt: float, inertia: Array, force: Array) -> None:
+    """Have the ``stops`` hold joints beyond an end of their range, as implicit springs.
 
-class EndStops:
-    """The stops as implicit springs: K acts on the angle at the end of a step."""
-
-    def __init__(self, robot: Robot) -> None:
-        model = robot.model
-        self._lower = model.lowerPositionLimit[7:].copy()
-        self._upper = model.upperPositionLimit[7:].copy()
-        self._stiffness, self._damping = stop_springs(robot)
-
-    def touched(self, q: Array, v: Array, dt: float) -> StopForces | None:
-        """What the stops do, or None if no joint is at one."""
-        joints = q[7:]
-        excess = joints - np.minimum(np.maximum(joints, self._lower), self._upper)
-        if not np.count_nonzero(excess):
-            return None
-        damping, force = np.zeros_like(v), np.zeros_like(v)
-        damping[6:] = (excess != 0.0) * (self._damping + dt * self._stiffness)
-        force[6:] = -self._stiffness * excess - damping[6:] * v[6:]
-        return StopForces(damping, force)
+    K acts on the angle at the end of a step: dt (D + dt K) is added to the diagonal ``inertia`` of
+    M, (nv,), and what is explicit to ``force`` (nv,), which is what resists the motion, N m.
+    """
+    joints = q[7:]
+    excess = joints - np.minimum(np.maximum(joints, stops[0]), stops[1])
+    if np.count_nonzero(excess):
+        stiffness = stops[2]
+        damping = (excess != 0.0) * (stops[3] + dt * stiffness)
+        inertia[6:] += dt * damping
+        force[6:] -= -stiffness * excess - damping * v[6:]

@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
 
 from balance.config import PlantConfig
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import solve_symmetric
 from balance.robots import Robot
 from balance.robots.contact_rows import ContactRows
 from balance.robots.same_body import shared_corners
 from balance.simulation.plants.body_impulses import RECOVERY_SPEED, BodyImpulses
 from balance.simulation.plants.body_points import BodyPoints
-from balance.simulation.plants.surface import Surfaces, most_corners, sticking_rows
+from balance.simulation.plants.surface import (
+    Surfaces,
+    closing_velocity,
+    most_corners,
+    sticking_rows,
+)
 
 Array = NDArray[np.float64]
 
@@ -112,20 +118,24 @@ class HardContact:
     ) -> Array | None:
         """Impulses if all surfaces lie flat and none slides or tips; None if one must."""
         held, soles, own = self._held, 6 * surfaces.count, None
-        change = surfaces.closing_velocity(gaps / dt) - free[:soles]
-        if held.all_held:
-            W_held = W[:soles, :soles]
-        else:
-            change, W_held = change[held.entries], W[np.ix_(held.entries, held.entries)]
         if near is None:
-            impulses, failed = held_impulses(W_held, change)
+            W_held, change, impulses, firm, margin = flat_impulses(
+                W, free, gaps, surfaces.plane_fit, surfaces.normals, held.entries, self._sticking,
+                dt,
+            )  # fmt: skip
+            if not firm:
+                impulses, failed = least_impulses(W_held, change)
+                margin = -np.inf if failed else self._sticking.dot(impulses).min()
         else:
+            closing = closing_velocity(surfaces.plane_fit, surfaces.normals, gaps / dt)
+            change = (closing - free[:soles])[held.entries]
+            W_held = W[np.ix_(held.entries, held.entries)]
             g = self._bodies.approach(free[soles:], near, dt)
             W_hb, W_bb = W[held.entries, soles:], W[soles:, soles:]
             impulses, own, failed = self._bodies.beside_held(W_held, change, W_hb, W_bb, g, near)
             change = change - W_hb.dot(own)
-        margins = self._sticking.dot(impulses)
-        if failed or margins[margins.argmin()] < 0.0:
+            margin = -np.inf if failed else self._sticking.dot(impulses).min()
+        if not margin >= 0.0:
             return None
         wrenches = held.each(impulses).ravel()
         self._stuck = W_held, impulses, change, wrenches
@@ -166,12 +176,15 @@ class HardContact:
             mu = FLAT_FRICTION * self._friction[:: self._most]
             self._some[flat] = _Subset(self._robot, mu, flat)
         some = self._some[flat]
-        closing = np.where(np.repeat(some.chosen, self._most), gaps / dt, 0.0)
-        change = (surfaces.closing_velocity(closing) - free)[some.entries]
-        W_held = W[np.ix_(some.entries, some.entries)]
-        impulses, failed = held_impulses(W_held, change)
-        margins = some.sticking.dot(impulses)
-        if failed or margins[margins.argmin()] < 0.0:
+        flat_gaps = np.where(np.repeat(some.chosen, self._most), gaps, 0.0)
+        W_held, change, impulses, firm, margin = flat_impulses(
+            W, free, flat_gaps, surfaces.plane_fit, surfaces.normals, some.entries, some.sticking,
+            dt,
+        )  # fmt: skip
+        if not firm:
+            impulses, failed = least_impulses(W_held, change)
+            margin = -np.inf if failed else some.sticking.dot(impulses).min()
+        if not margin >= 0.0:
             return None
         wrenches = np.zeros(6 * surfaces.count)
         wrenches[some.entries] = impulses
@@ -220,16 +233,48 @@ class HardContact:
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
 
 
+@compiled
+def flat_impulses(
+    W: Array,
+    free: Array,
+    gaps: Array,
+    plane_fit: Array,
+    normals: Array,
+    entries: NDArray[np.intp],
+    sticking: Array,
+    dt: float,
+) -> tuple[Array, Array, Array, bool, float]:
+    """Impulses of surfaces that lie flat, if none slides or tips.
+
+    ``entries`` are those of 6 k velocities that they hold.  W and the change of these velocities,
+    the impulses (r,), whether W alone determines them, and the least of the ``sticking`` rows: if
+    it is negative, one must slide or tip.
+    """
+    change = closing_velocity(plane_fit, normals, gaps / dt) - free
+    if len(entries) < len(free):
+        change, W = change[entries], W[entries][:, entries]
+    factor, impulses, regular = solve_symmetric(W, change)
+    pivots = np.abs(factor.T.ravel()[:: len(factor) + 1])
+    firm = regular and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2
+    margins = sticking.dot(impulses)
+    return W, change, impulses, firm, margins[margins.argmin()]
+
+
 def held_impulses(W: Array, change: Array) -> tuple[Array, bool]:
     """The least impulses (r,) that change the velocities of held surfaces, and whether none does.
 
     Feet and thighs that close a chain may press against each other with forces that move nothing:
     rigid bodies do not tell how large they are.  None is what contacts with any give settle to.
     """
-    factor, impulses, failed = dposv(W, change)
+    factor, impulses, regular = solve_symmetric(W, change)
     pivots = np.abs(factor.diagonal())
-    if not failed and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2:
+    if regular and pivots.min() ** 2 > INDETERMINATE * pivots.max() ** 2:
         return impulses, False
+    return least_impulses(W, change)
+
+
+def least_impulses(W: Array, change: Array) -> tuple[Array, bool]:
+    """As :func:`held_impulses`, where W does not determine all of them."""
     values, axes = np.linalg.eigh(W)
     kept = values > INDETERMINATE * values[-1]
     impulses = axes[:, kept].dot(change.dot(axes[:, kept]) / values[kept])

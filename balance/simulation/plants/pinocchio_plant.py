@@ -22,15 +22,16 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf
 
 from balance.config import PlantConfig
 from balance.dynamics.checks import frame_id
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import cholesky
 from balance.robots import Robot
 from balance.robots.joint_values import joint_values
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.contact_models import Contacts
-from balance.simulation.plants.end_stops import EndStops
+from balance.simulation.plants.end_stops import add_stops, end_stops
 from balance.simulation.plants.interface import BodyImpulse, Touch
 from balance.simulation.plants.momentum import Momentum
 
@@ -52,16 +53,14 @@ class PinocchioPlant:
         most = robot.effort_limits if config.torque_limits else np.full(self.model.nv - 6, np.inf)
         self.torque_range = np.array([-most, most])
         """Least and largest torque of each joint (2, nj), N m; may be changed between steps."""
-        self._lowest, self._highest = self.torque_range
         self._damping = np.zeros(self.model.nv)
         self._damping[6:] = joint_values(config.joint_damping, robot, "plant.joint_damping")
         self.joint_damping = self._damping[6:]
         """Viscous friction of each joint (nj,), N m s/rad; may be changed between steps."""
-        self._stops = EndStops(robot)
+        self._stops = end_stops(robot)
         self._contacts = Contacts(robot, config, self.data, ground)
-        self._joint_drive = self._contacts.drive[6:]
-        # Views of Pinocchio's memory.
-        self._M, self._bias = self.data.M, self.data.nle
+        # Views of Pinocchio's memory; M is symmetric, and its transpose in C order.
+        self._M, self._bias = self.data.M.T, self.data.nle
         self._momentum = Momentum(self.model, self.data, self.dt)
         self._last: tuple[Array | None, Array | None] = (None, None)  # state after the last step
         self._diagonal = self._M.ravel(order="K")[:: self.model.nv + 1]
@@ -109,23 +108,16 @@ class PinocchioPlant:
             pin.crba(model, data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(model, data, q, v)
 
-        drive, inertia = self._contacts.drive, self._diagonal
-        np.multiply(self._damping, v, out=drive)
-        drive += self._bias
-        self._joint_drive -= np.minimum(np.maximum(torques, self._lowest), self._highest)
-        inertia += dt * self._damping
-        stops = self._stops.touched(q, v, dt)
-        if stops is not None:
-            inertia += dt * stops.damping
-            drive -= stops.force
-        drive *= -dt
+        drive = self._contacts.drive
+        factor, regular = loaded(
+            self._M, self._diagonal, self._bias, self._damping, self._stops, self.torque_range,
+            q, v, torques, dt, drive,
+        )  # fmt: skip
+        if not regular:
+            raise FloatingPointError("the mass matrix is not positive definite")
         pushes = [self._generalised(impulse) for impulse in impulses]
         for push in pushes:
             drive += push
-
-        factor, failed = dpotrf(self._M)
-        if failed:
-            raise FloatingPointError("the mass matrix is not positive definite")
         self._contacts.carry(self.time, dt)
         self.v = self._contacts.resolve(factor, q, v, dt)
         outer = self._contacts.on_base
@@ -151,3 +143,30 @@ class PinocchioPlant:
         )
         vector = rotation @ impulse.vector if impulse.in_body_axes else impulse.vector
         return np.asarray(vector @ J[:3])
+
+
+@compiled
+def loaded(
+    M: Array,
+    diagonal: Array,
+    bias: Array,
+    damping: Array,
+    stops: Array,
+    torque_range: Array,
+    q: Array,
+    v: Array,
+    torques: Array,
+    dt: float,
+    drive: Array,
+) -> tuple[Array, bool]:
+    """The Cholesky factor U of M + dt B, and whether there is one; dt (tau - B v - b) to ``drive``.
+
+    ``diagonal`` is that of ``M``, which gets dt B, with that of ``stops`` (4, nj) in touch.
+    """
+    drive[:] = damping * v
+    drive += bias
+    drive[6:] -= np.minimum(np.maximum(torques, torque_range[0]), torque_range[1])
+    diagonal += dt * damping
+    add_stops(stops, q, v, dt, diagonal, drive)
+    drive *= -dt
+    return cholesky(M)

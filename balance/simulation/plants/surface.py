@@ -7,6 +7,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import frame_points, joint_placements
 from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
@@ -56,8 +57,9 @@ class Surfaces:
             rows[: surface.n], fit[:, : surface.n] = surface.corner_rows, surface.plane_fit
         flat = self._corner_rows.reshape(self.count, 3 * m, 6)
         self._share = block_diag(*(np.linalg.pinv(rows.T) for rows in flat))
-        self._plane_fit = block_diag(*plane_fits)
-        self._target = np.zeros((self.count, 6))
+        self.plane_fit = np.ascontiguousarray(block_diag(*plane_fits))
+        """Takes the rates (m k,) at which corners approach their planes to :func:`closing_velocity`
+        of the surfaces."""
 
     def update(self) -> None:
         """Take poses and Jacobians from ``data``, which holds the joints' placements and own."""
@@ -76,18 +78,6 @@ class Surfaces:
                 velocity[:] = surface.carry(self._data, pose, twist)
         return velocities.ravel()
 
-    def closing_velocity(self, closing: Array) -> Array:
-        """Velocities (6 k,) of the surfaces at which the corners approach their planes.
-
-        ``closing`` (m k,) are the rates at which the corners shall do so, proportional to their
-        gaps.
-        """
-        target = self._target
-        fit = self._plane_fit.dot(closing).reshape(-1, 3)
-        np.multiply(fit[:, :1], self.normals, out=target[:, :3])
-        target[:, 3:5] = fit[:, 1:]
-        return target.ravel()
-
     def share(self, impulses: Array) -> Array:
         """Least impulses of the corners (m k, 3) that add up to those of the surfaces (6 k,)."""
         local = self._share.dot(impulses).reshape(self.count, -1, 3)
@@ -105,6 +95,20 @@ class Surfaces:
     def poses(self) -> Array:
         """Axes in rows, then the centre, of every surface in the axes of its plane (k, 4, 3)."""
         return self._points[:, :4].copy()
+
+
+@compiled
+def closing_velocity(plane_fit: Array, normals: Array, closing: Array) -> Array:
+    """Velocities (6 k,) of the surfaces at which the corners approach their planes.
+
+    ``closing`` (m k,) are the rates at which the corners shall do so, proportional to their gaps;
+    ``plane_fit`` and ``normals`` are those of :class:`Surfaces`.
+    """
+    fit = plane_fit.dot(closing).reshape(-1, 3)
+    target = np.zeros((len(fit), 6))
+    target[:, :3] = fit[:, :1] * normals
+    target[:, 3:5] = fit[:, 1:]
+    return target.ravel()
 
 
 class _Surface:

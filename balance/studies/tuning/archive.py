@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ except ImportError:
 
 FILE = "optuna.db"
 OWNER, HOPE, SCORE = "balance:owner", "balance:hope", "balance:score"
+OPENINGS, PAUSE_S = 10, 0.5  # of an empty storage in which another command makes tables
 UNLIMITED = 1e300  # JSON has no infinity
 DEFAULT_POPULATION = 20  # of NSGA-II
 
@@ -237,7 +239,7 @@ def open_storage(url: str, advice: str = ELSEWHERE) -> optuna.storages.BaseStora
             "postgresql://user:password@host/database"
         ) from None
     try:
-        return optuna.storages.RDBStorage(url)
+        return _opened(url)
     except ImportError as error:  # Optuna puts its own words around that of the missing driver
         driver = getattr(error.__cause__ or error.__context__ or error, "name", None) or error
         raise ConfigError(
@@ -248,6 +250,20 @@ def open_storage(url: str, advice: str = ELSEWHERE) -> optuna.storages.BaseStora
         raise ConfigError(
             f"the storage '{shown}' does not open: {_reason(error)}; {advice}"
         ) from None
+
+
+def _opened(url: str) -> optuna.storages.BaseStorage:
+    """The storage; of two commands that find it empty at once, one finds tables of the other."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    for _ in range(OPENINGS):
+        try:
+            return optuna.storages.RDBStorage(url)
+        except SQLAlchemyError as error:
+            if not any(word in str(error).lower() for word in ("already exists", "duplicate")):
+                raise
+            time.sleep(PAUSE_S)
+    return optuna.storages.RDBStorage(url)
 
 
 def discard(url: str, name: str) -> None:

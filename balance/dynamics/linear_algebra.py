@@ -1,6 +1,6 @@
-"""The few factorisations that control steps need, by LAPACK and BLAS.
+"""The few factorisations that steps of laws and plants need, by LAPACK and BLAS.
 
-A law's formulas call these by name, compiled or not.  Compiled functions cannot call SciPy's
+Formulas call these by name, compiled or not.  Compiled functions cannot call SciPy's
 wrappers, so they call the routines behind them: the same numbers, at a fraction of the overhead.
 
 Triangular systems are BLAS's ``dtrsm``: LAPACK's ``dtrtrs`` wakes OpenBLAS's threads however small
@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dgeqp3, dgesv, dorgqr, dposv
+from scipy.linalg.blas import dtrsm, dtrsv
+from scipy.linalg.lapack import dgeqp3, dgesv, dorgqr, dposv, dpotrf
 
-from balance.control.parts.compiled import COMPILED, compiled, library_function
+from balance.dynamics.compiled import COMPILED, compiled, library_function
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -54,6 +54,43 @@ def divide_transposed(U: Array, B: Array) -> Array:
     return np.asarray(dtrsm(1.0, U, B, trans_a=1))
 
 
+# Of plants, whose compiled steps give the same numbers as others to the last bit: these make the
+# same calls on the same memory.  Symmetric matrices are in C order, U is in LAPACK's own.
+def cholesky(H: Array) -> tuple[Array, bool]:
+    """Upper U with H = U^T U, and whether ``H`` is positive definite.
+
+    What stands below the diagonal of U is of no meaning.
+    """
+    U, failed = dpotrf(H.T)
+    return U, failed == 0
+
+
+def solve_symmetric(H: Array, g: Array) -> tuple[Array, Array, bool]:
+    """The same U, x with H x = g, and whether ``H`` is positive definite."""
+    U, x, failed = dposv(H.T, g)
+    return U, x, failed == 0
+
+
+def divide_rows(Z: Array, U: Array) -> Array:
+    """Z U^-1 for a ``Z`` in C order."""
+    return np.asarray(dtrsm(1.0, U, Z.T, trans_a=1)).T
+
+
+def divide_left(U: Array, x: Array) -> Array:
+    """U^-1 x for a vector ``x``."""
+    return np.asarray(dtrsv(U, x))
+
+
+def contiguous(array: Array) -> Array:
+    """``array`` as products of compiled functions need it; NumPy's take what lies apart as well."""
+    return array
+
+
+def gram(Y: Array) -> Array:
+    """Y Y^T for a ``Y`` in C order."""
+    return Y.dot(Y.T)
+
+
 def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:
     """Q (m, m), R, the order of the columns and the rank of ``matrix`` (m, n).
 
@@ -73,10 +110,12 @@ def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers,
 if COMPILED:
     # The same by address.  Arrays in C order are the transposes of what LAPACK reads.
     _dgesv, _dposv = library_function("lapack", "dgesv", 8), library_function("lapack", "dposv", 8)
-    _dtrsm = library_function("blas", "dtrsm", 11)
+    _dpotrf = library_function("lapack", "dpotrf", 5)
+    _dtrsm, _dtrsv = library_function("blas", "dtrsm", 11), library_function("blas", "dtrsv", 8)
     _dgeqp3 = library_function("lapack", "dgeqp3", 9)
     _dorgqr = library_function("lapack", "dorgqr", 9)
-    _L, _R, _N, _T = (np.uint8(ord(letter)) for letter in "LRNT")
+    _dsyrk = library_function("blas", "dsyrk", 10)
+    _L, _R, _N, _T, _U = (np.uint8(ord(letter)) for letter in "LRNTU")
 
     @compiled
     def solve_square(A: Array, B: Array) -> tuple[Array, bool]:
@@ -128,6 +167,60 @@ if COMPILED:
                 U.ctypes.data, size + 4, X.ctypes.data, size,
             )  # fmt: skip
         return X
+
+    @compiled
+    def cholesky(H: Array) -> tuple[Array, bool]:
+        U, letters, sizes = H.copy(), np.array([_U]), np.array([len(H), 0], np.int32)
+        size = sizes.ctypes.data
+        _dpotrf(letters.ctypes.data, size, U.ctypes.data, size, size + 4)
+        return U.T, sizes[1] == 0
+
+    @compiled
+    def solve_symmetric(H: Array, g: Array) -> tuple[Array, Array, bool]:
+        U, x, letters = H.copy(), g.copy(), np.array([_U])
+        sizes = np.array([len(g), 1, 0], np.int32)
+        size = sizes.ctypes.data
+        _dposv(
+            letters.ctypes.data, size, size + 4, U.ctypes.data, size, x.ctypes.data, size, size + 8
+        )
+        return U.T, x, sizes[2] == 0
+
+    @compiled
+    def divide_rows(Z: Array, U: Array) -> Array:
+        X, letters = Z.copy(), np.array([_L, _U, _T, _N])
+        sizes, one = np.array([Z.shape[1], Z.shape[0]], np.int32), np.ones(1)
+        letter, size = letters.ctypes.data, sizes.ctypes.data
+        _dtrsm(
+            letter, letter + 1, letter + 2, letter + 3, size, size + 4, one.ctypes.data,
+            U.ctypes.data, size, X.ctypes.data, size,
+        )  # fmt: skip
+        return X
+
+    @compiled
+    def divide_left(U: Array, x: Array) -> Array:
+        y, letters, sizes = x.copy(), np.array([_U, _N]), np.array([len(x), 1], np.int32)
+        letter, size = letters.ctypes.data, sizes.ctypes.data
+        _dtrsv(letter, letter + 1, letter + 1, size, U.ctypes.data, size, y.ctypes.data, size + 4)
+        return y
+
+    @compiled
+    def contiguous(array: Array) -> Array:
+        return np.ascontiguousarray(array)
+
+    @compiled
+    def gram(Y: Array) -> Array:
+        n, k = Y.shape
+        products, letters, numbers = np.empty((n, n)), np.array([_L, _T]), np.array([1.0, 0.0])
+        sizes = np.array([n, k], np.int32)
+        letter, size, number = letters.ctypes.data, sizes.ctypes.data, numbers.ctypes.data
+        _dsyrk(
+            letter, letter + 1, size, size + 4, number, Y.ctypes.data, size + 4, number + 8,
+            products.ctypes.data, size,
+        )  # fmt: skip
+        for i in range(n):
+            for j in range(i):
+                products[i, j] = products[j, i]
+        return products
 
     @compiled
     def pivoted_qr(matrix: Array, tolerance: float) -> tuple[Array, Array, Integers, int]:

@@ -1,9 +1,10 @@
 """Functions of arrays, compiled where the extra ``fast`` (Numba) is installed.
 
-A law's formulas are written once, as functions of NumPy arrays.  With Numba the same functions are
-compiled; without it, or with the environment variable ``BALANCE_COMPILED=0``, NumPy runs them as
-they stand.  What is compiled is kept in the user's cache folder, under a name that holds a hash of
-all sources of the room: an edit of one function, which others may have taken in, is never missed.
+Formulas of laws and plants are written once, as functions of NumPy arrays.  With Numba the same
+functions are compiled; without it, or with the environment variable ``BALANCE_COMPILED=0``, NumPy
+runs them as they stand.  What is compiled is kept in the user's cache folder, under a name that
+holds a hash of all sources of these rooms: an edit of one function, which others may have taken in,
+is never missed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any, TypeVar
 
 SWITCH = "BALANCE_COMPILED"
 """Environment variable that switches compiling off with the value 0."""
+
+ROOMS = ("control", "dynamics", "simulation")  # that have compiled functions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -97,10 +100,10 @@ def _user() -> str:
 
 
 def _stamp() -> str:
-    """Hash of all sources of the room, and of what compiles them."""
-    room = Path(__file__).resolve().parent.parent
+    """Hash of all sources of the rooms, and of what compiles them."""
+    package = Path(__file__).resolve().parent.parent
     found = hashlib.sha256(str(NUMBA.__version__).encode())
-    for source in sorted(room.rglob("*.py")):
-        found.update(source.relative_to(room).as_posix().encode())
+    for source in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+        found.update(source.relative_to(package).as_posix().encode())
         found.update(source.read_bytes())
     return found.hexdigest()[:16]
