@@ -23,7 +23,7 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-CHANGE_S, STEEPEST = 0.1, 150.0  # after contacts change, torques do so by at most so much 1/s
+CHANGE_S, STEEPEST = 0.12, 150.0  # after contacts change, torques do so by at most so much 1/s
 HOPELESS = 0.03  # z, that a plan of the leaning law leaves its end beyond the support
 AT_REST = 0.3  # of the CoP's region, used by a robot that feels the ground
 USED = 1.0  # of the CoP's region, beyond which ankles alone do not do
@@ -151,15 +151,10 @@ class SteppingController(BalancingLaw):
         if law is not self._asked:
             if self._torques is not None:
                 law.take_over(self._torques, self._wrenches[contacts])
-                self._changed = self._time
             self._asked, self._contacts = law, contacts
 
     def _told(self, output: ControlOutput, strategy: Strategy, t: float) -> ControlOutput:
         """The output with the wrenches of all contacts, and what they are meant to do."""
-        if self._torques is not None and self._time < t < self._changed + CHANGE_S:
-            most = STEEPEST * (t - self._time) * self._limits.torques
-            change = output.torques - self._torques
-            output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
         wrenches, bearing = np.zeros_like(self._wrenches), np.zeros(len(self._wrenches))
         wrenches[self._contacts], bearing[self._contacts] = output.wrenches, 1.0
         output.wrenches = wrenches
@@ -169,6 +164,12 @@ class SteppingController(BalancingLaw):
             step, (swing, landing) = gait.steps, self.stepper.landing()
             if gait.mode in (Mode.UNLOAD, Mode.LOAD):
                 bearing[swing] = 0.5
+        if (bearing != self.bearing).any():
+            self._changed = t
+        if self._torques is not None and self._time < t < self._changed + CHANGE_S:
+            most = STEEPEST * (t - self._time) * self._limits.torques
+            change = output.torques - self._torques
+            output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
         before = self.laws[: self.laws.index(self._asked)]
         output.active = output.active + sum(len(law.constraint_names) for law in before)
         self._wrenches, self._torques, self.bearing = wrenches, output.torques, bearing
