@@ -31,7 +31,9 @@ QUIET_COLOUR = "0.35"
 JOINT_COLOURS = (
     "#332288", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#882255", "#44AA99", "#999933",
 )  # fmt: skip
-RUN_COLOURS = ("#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377", "#66CCEE")
+RUN_COLOURS = (
+    "#222222", "#EE6677", "#4477AA", "#CCBB44", "#228833", "#AA3377", "#66CCEE", "#885522",
+)  # fmt: skip
 DASHES = ("-", "--", ":", "-.")
 # Words above a panel; names from a user's files are never taken for formulas.
 CAPTION: dict[str, Any] = {"fontsize": 7.0, "color": QUIET_COLOUR, "parse_math": False}
@@ -94,7 +96,7 @@ def few_ticks(axes: Axes, count: int = 5) -> None:
 
 
 def run_style(index: int) -> dict[str, Any]:
-    """Colour and dashes of the ``index``-th of several runs; no two of the first 28 are alike."""
+    """Colour and dashes of the ``index``-th of several runs; no two of the first 32 are alike."""
     dashes = DASHES[(index // len(RUN_COLOURS)) % len(DASHES)]
     return {"color": RUN_COLOURS[index % len(RUN_COLOURS)], "linestyle": dashes}
 

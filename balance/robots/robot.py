@@ -85,7 +85,9 @@ class Robot:
     @cached_property
     def effort_limits(self) -> Array:
         """Largest torque of each actuated joint, N m."""
-        return np.array(self.model.upperEffortLimit[6:])
+        limits = np.array(self.model.upperEffortLimit[6:])
+        limits.flags.writeable = False  # a robot may be shared
+        return limits
 
     @cached_property
     def shapes(self) -> tuple[Shape, ...]:

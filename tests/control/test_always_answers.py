@@ -62,9 +62,12 @@ def test_after_a_fault_the_law_is_back_within_one_step(
         assert shaken.step(broken, v, 0.001).status is ControlStatus.BAD_STATE
         assert shaken.step(q, v * bad, 0.002).status is ControlStatus.BAD_STATE
     with monkeypatch.context() as broken_solver:
-        for owner in (shaken, getattr(shaken, "distribution", shaken)):
+        laws = getattr(shaken, "laws", (shaken,))
+        for owner in (*laws, getattr(shaken, "distribution", shaken)):
             broken_solver.setattr(owner, "solver", _NoSolution())
-        output = shaken.step(*random_state(toro, np.random.default_rng(4), "any"), 0.003)
+        # A law that steps would remember a state that made it step.
+        kind = "any" if len(laws) == 1 else "near"
+        output = shaken.step(*random_state(toro, np.random.default_rng(4), kind), 0.003)
         assert output.status & ControlStatus.QP_FAILED
     a, b = fresh.step(q, v, 0.004), shaken.step(q, v, 0.004)
     np.testing.assert_allclose(a.torques, b.torques, rtol=0, atol=ROUNDING)

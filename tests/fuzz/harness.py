@@ -156,7 +156,7 @@ def _nothing_runs() -> Iterator[None]:
         stack.enter_context(mock.patch("balance.robots.Robot.height", return_value=1.0))
         # What is the same for every mutant is made once.
         stack.enter_context(mock.patch("balance.app.cli.app", _command()))
-        stack.enter_context(mock.patch("balance.robots.stance.load_robot", _load_robot))
+        stack.enter_context(mock.patch("balance.robots.shared.load_robot", _load_robot))
         yield
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from balance.config import PlantConfig, load_config
-from balance.config.actuators import ActuatorsConfig
+from balance.config.actuators import ActuatorsConfig, SpeedTorqueConfig
 from balance.config.faults import WeakJointConfig
 from balance.config.schema import validate
 from balance.experiment import Experiment
@@ -21,6 +21,7 @@ from balance.simulation.faults import FaultyPlant
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.wrapper import PlantWrapper
+from balance.simulation.speed_curve import MOST_TRIES, SpeedCurve
 
 Array = NDArray[np.float64]
 
@@ -212,3 +213,37 @@ def test_every_experiment_has_the_curve_unless_it_says_otherwise() -> None:
     for keys in ({}, {"actuators": None}, {"actuators.lag_s": 0.001}):
         found = load_config("toro_push", keys).actuators.speed_torque
         assert found != "none" and (found.full_until, found.none_from) == (FULL, NONE)
+
+
+class RestlessPlant:
+    """No branch fits its first joint; its second is fast until the very last step, then at rest."""
+
+    def __init__(self, robot: Robot, curve: SpeedTorqueConfig) -> None:
+        limits, nj = robot.effort_limits, robot.effort_limits.size
+        self.joint_damping = np.zeros(nj)
+        self.torque_range = np.array([-limits, limits])
+        self.v, self.torques, self._steps = np.zeros(6 + nj), np.zeros(nj), 0
+        self._fast = curve.none_from * robot.rated_speeds[0]
+        self._falls = 0.5 * (curve.full_until + curve.none_from) * robot.rated_speeds[1]
+
+    def remember(self) -> bool:
+        return True
+
+    def go_back(self) -> None:
+        self.v = np.zeros_like(self.v)
+
+    def step(self, torques: Array, impulses: Sequence[BodyImpulse] = ()) -> None:
+        self._steps += 1
+        self.v = np.zeros_like(self.v)
+        self.v[6] = 0.0 if self.joint_damping[0] else 0.99 * self._fast
+        self.v[7] = self._falls if self._steps <= MOST_TRIES else 0.0
+        given = np.clip(torques, *self.torque_range)
+        self.torques = given - self.joint_damping * self.v[6:]
+
+
+def test_where_no_branch_fits_no_joint_gets_more_than_its_largest_torque(toro: Robot) -> None:
+    curve = SpeedTorqueConfig(full_until=FULL, none_from=NONE)
+    plant = RestlessPlant(toro, curve)
+    SpeedCurve(curve, toro).step(plant, toro.effort_limits.copy(), ())  # type: ignore[arg-type]
+    assert plant._steps == MOST_TRIES + 1  # nothing fitted
+    assert (np.abs(plant.torques) <= (1.0 + EXACT) * toro.effort_limits).all()

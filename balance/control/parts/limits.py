@@ -20,7 +20,7 @@ class Limits:
     """Wrench cones of the contacts, then upper and lower torque limits of the joints."""
 
     def __init__(self, robot: Robot, distribution: WrenchDistribution, weight: float) -> None:
-        self.torques = robot.effort_limits
+        self.torques = robot.effort_limits.copy()
         self.cones, self.lower = distribution.rows, distribution.lower
         self._tolerance = _ACTIVE * weight
         self._all_bounded = bool(np.isfinite(self.torques).all())  # a drive may have no limit

@@ -17,6 +17,7 @@ from balance.recordings.recording import Recording
 from balance.recordings.signals import SIGNALS, Origin
 
 Chunks = dict[str, list[Any]]
+OTHER_RUNS = (Origin.ESTIMATE, Origin.PHASES, Origin.CONTACTS, Origin.STEPS)
 TIME_TOLERANCE_S = 1e-9  # Rerun counts nanoseconds
 
 
@@ -52,7 +53,7 @@ def seconds(chunks: Chunks, entity: str) -> np.ndarray:
 
 def test_the_signals_are_those_of_the_recording(recording: Recording, chunks: Chunks) -> None:
     for signal in SIGNALS:
-        if signal.origin in (Origin.ESTIMATE, Origin.PHASES):  # this run has none
+        if signal.origin in OTHER_RUNS:
             continue
         entity = f"/signals/{signal.name}"
         wanted = np.asarray(getattr(recording, signal.name), dtype=np.float64)

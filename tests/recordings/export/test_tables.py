@@ -16,6 +16,8 @@ from balance.recordings.signals import SIGNALS, Origin
 
 Log = dict[str, list[float]]
 
+OTHER_RUNS = (Origin.ESTIMATE, Origin.PHASES, Origin.CONTACTS, Origin.STEPS)
+
 
 def test_a_csv_file_read_by_python_has_the_columns_and_numbers_of_the_log(
     recording: Recording, log: Log, tmp_path: Path
@@ -33,7 +35,7 @@ def test_numpy_reads_every_signal_with_its_shape_and_bits(
     path = export(recording, tmp_path / "run.npz", "npz")
     with np.load(path, allow_pickle=False) as found:
         for signal in SIGNALS:
-            if signal.origin not in (Origin.ESTIMATE, Origin.PHASES):  # this run has none
+            if signal.origin not in OTHER_RUNS:
                 wanted = np.asarray(getattr(recording, signal.name))
                 assert found[signal.name].shape == wanted.shape
                 assert found[signal.name].tobytes() == wanted.tobytes()
