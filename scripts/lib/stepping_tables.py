@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lib.measured_plan import ENGINES
 from lib.measured_runs import Case, Row, Runs, robot_named
-from lib.measured_tables import count, found, limit_share, text
+from lib.measured_tables import Lines, count, found, limit_share, text
 from lib.stepping_plan import (
     COARSE,
     DISTURBED_AZIMUTHS,
@@ -20,7 +20,7 @@ from lib.stepping_plan import (
     side,
     target,
 )
-from lib.tables import stamp, write_table
+from lib.tables import stamp, write_block, write_table
 
 import balance
 
@@ -32,6 +32,14 @@ BOUNDS = {
     "sole_gap_m": ("sole gap [m]", 0.02, min),
     "slip_m": ("slip [m]", 0.01, max),
 }
+
+
+def _write(page: str, mark: str, head: Sequence[str], lines: Lines, *notes: str) -> None:
+    """A table, or that there is none yet."""
+    if lines:
+        write_table(page, mark, head, lines, *notes)
+    else:
+        write_block(page, mark, f"Not measured yet; `{COMMAND}` does.")
 
 
 def azimuths(robot: str) -> list[float]:
@@ -54,13 +62,20 @@ def limit_table(runs: Runs) -> None:
             with_step = balance.recovery_limit(robot_named(robot), cell.direction, 1)
             lines.append([
                 robot, f"{azimuth:g}°", side(azimuth), f"{ankle:.1f}",
-                "–" if wanted is None else f"{wanted:.1f}", *map(text, ones),
+                "–" if wanted is None else f"{wanted:.1f}",
+                *(_limit(runs, replace(cell, engine=engine)) for engine in ENGINES),
                 _held(runs, cell, ones[0] and ones[0].value), f"{limit_share(cell):.2f}",
                 f"{with_step.fraction:.2f}",
             ])  # fmt: skip
     head = ["robot", "push to", "", "ankle limit [N s]", "wanted", "Pinocchio", "MuJoCo",
             "steps at the limit", "recovery limit, no step", "with a step"]  # fmt: skip
     write_table(PAGE, "limits", head, lines, count(done, of), stamp(COMMAND))
+
+
+def _limit(runs: Runs, cell: Case) -> str:
+    """The limit, or what it is below if nothing smaller was tried."""
+    one, tried = found(runs, cell), runs.tried(cell)
+    return f"< {min(tried):.2f}" if one is not None and one.value == 0.0 else text(one)
 
 
 def _held(runs: Runs, cell: Case, size: float | None) -> str:
@@ -96,18 +111,18 @@ def capture_table(runs: Runs) -> None:
                 one = found(runs, cell)
                 if one is None:
                     continue
-                cells += 1
+                cells += one.value > 0.0 and not one.open_end
                 if one.beyond:
                     holes.append(f"{azimuth:g}°")
                 rows = runs.tried(replace(cell, law="capture"))
                 tried += bool(rows)
                 if any(good for size, good in rows.items() if size > one.value):
                     worse.append(f"{azimuth:g}°")
-            if cells:
+            if cells or tried:
                 lines.append([robot, engine, f"{len(worse)} of {tried}", ", ".join(worse),
                               f"{len(holes)} of {cells}", ", ".join(holes)])  # fmt: skip
     head = ["robot", "engine", "`capture` goes further", "to", "directions with a hole", "to"]
-    write_table(PAGE, "capture", head, lines, stamp(COMMAND))
+    _write(PAGE, "capture", head, lines, stamp(COMMAND))
 
 
 def measure_table(runs: Runs) -> None:
@@ -157,7 +172,7 @@ def disturbed_table(runs: Runs) -> None:
     share = f"{100 * good / done:.0f} % recovered; " if done else ""
     note = share + f"{done} of {len(DISTURBED_AZIMUTHS) * SEEDS} runs made."
     head = ["push to", "of the ankle limit", "recovered", "others"]
-    write_table(PAGE, "disturbed", head, lines, note, stamp(COMMAND))
+    _write(PAGE, "disturbed", head, lines, note, stamp(COMMAND))
 
 
 def train_table(rows: Sequence[Row]) -> None:
@@ -176,4 +191,4 @@ def train_table(rows: Sequence[Row]) -> None:
         "steps",
         "largest push / ankle limit",
     ]
-    write_table(PAGE, "train", head, lines, stamp(COMMAND))
+    _write(PAGE, "train", head, lines, stamp(COMMAND))
