@@ -50,7 +50,7 @@ def problems(path: Path, tree: dict[str, Any]) -> list[str]:
         ("friction", "valid sweep; 60 runs"),
         ("envelope_toro", "valid envelope; "),
         ("tune_toro", "valid tune; 8 parameters, 200 trials"),
-        ("compare_toro", "valid compare; 7 laws"),
+        ("compare_toro", "valid compare; 8 laws"),
         ("toro", "valid robot; robot toro, 77.5 kg, 27 joints, 2 soles"),
     ],
 )
