@@ -7,7 +7,6 @@ stage begins.  A contact's load is taken off before it opens and put on after it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.config import BalancingLawConfig, ExperimentConfig, section_of
-from balance.config.phases import UntilConfig
 from balance.control.parts.guidance import Guidance, limb_task
 from balance.control.parts.output import ControlOutput
 from balance.control.phases.course import Course, SetpointTrack, StaticPosture
 from balance.control.phases.limb_path import LimbPath, OverWay, PostureWay, Way
 from balance.control.phases.loads import LoadBounds, PlannedWrenches, static_wrenches
-from balance.control.phases.progress import Measured
+from balance.control.phases.progress import Measured, longest_s
 from balance.control.phases.stages import UNBOUNDED_WEIGHTS, MakeLaw, Stage, make_stages
 from balance.dynamics.checks import is_within
 from balance.robots import Robot
@@ -187,7 +185,7 @@ class PhasedLaw:
             done = not self._unmet(following, t)
         if done:
             self._begin(t)
-        elif t - self._phase_began > _timeout(until):
+        elif t - self._phase_began > longest_s(until):
             self.failure = self._timed_out(following, t)
 
     def _taken_off(self, opening: frozenset[str], t: float) -> bool:
@@ -341,19 +339,7 @@ class PhasedLaw:
         bearing[landed] = BETWEEN  # one of several limbs, which waits for the others
         bearing[place] = np.where(self._loads.changing(t)[place], BETWEEN, BEARS)
         self._wrenches, self.bearing = wrenches, bearing
-        return ControlOutput(
-            output.torques,
-            wrenches,
-            output.status,
-            output.active + self._first_row[max(self._index, 0)],
-            output.residual,
-            output.conflict,
-            bearing,
-            self._stage.phase,
-            self.failure,
-        )
-
-
-def _timeout(until: UntilConfig | None) -> float:
-    """The time (s) after which a phase that ends so has failed."""
-    return math.inf if until is None or until.timeout_s is None else until.timeout_s
+        output.wrenches, output.bearing = wrenches, bearing
+        output.active = output.active + self._first_row[max(self._index, 0)]
+        output.phase, output.failure = self._stage.phase, self.failure
+        return output

@@ -117,3 +117,8 @@ class Measured:
                     f"its goal, more than {until.joints_rad:g} rad"
                 )
         return found
+
+
+def longest_s(until: UntilConfig | None) -> float:
+    """The time (s) after which a phase that ends so has failed."""
+    return math.inf if until is None or until.timeout_s is None else until.timeout_s
