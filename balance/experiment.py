@@ -34,9 +34,10 @@ from balance.recordings.falls import lost_posture
 from balance.recordings.log import Log
 from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
-from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
+from balance.recordings.settling import UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
 from balance.recordings.stance_rows import StanceRows, stance_rows, step_rows
+from balance.recordings.standstill import Standstill
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
@@ -189,9 +190,9 @@ class Experiment:
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
-        quiet = until and Quiet(self.config, self.robot, self.path, until)
+        rest = until and Standstill(self.config, self.robot, self.path, until)
         while log.rows < self.config.n_periods and not self.advance(log):
-            if quiet and self._fell_at == np.inf and quiet.seen(log.rows, log.q, log.v):
+            if rest and self._fell_at == np.inf and rest.seen(log):
                 return RunEnd(EndKind.SETTLED, log.rows * self._period)
             if progress and log.rows % PROGRESS_EVERY == 1:
                 progress(float(log.time[log.rows - 1]), clock.perf_counter() - began)
