@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time as clock
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
 from balance.config.actuators import PERFECT_DRIVES
@@ -53,6 +50,7 @@ from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.pushes import Push, make_pushes
+from balance.simulation.undisturbed import undisturbed
 from balance.simulation.world import check_start, obstacles
 
 Array = NDArray[np.float64]
@@ -159,8 +157,7 @@ class Experiment:
         log = Log(self.config, self.robot)
         began = clock.perf_counter()
         try:
-            # The matrices are small: threads of the linear algebra cost more than they save.
-            with threadpool_limits(1), no_garbage_collection():
+            with undisturbed():
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = aborted(Cause.INTERRUPTED, "interrupted by the user")
@@ -319,21 +316,6 @@ class Experiment:
         pin.forwardKinematics(model, data, self.plant.q)
         placement = pin.updateFramePlacement(model, data, model.getFrameId(body))
         return np.array(placement.rotation)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """No search for cyclic garbage, which a control step makes none of, can hit a step meanwhile.
-
-    Reference counts free memory as ever.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def run(

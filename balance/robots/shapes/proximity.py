@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from balance.dynamics.placements import joint_placements
 from balance.robots.robot import Robot
 from balance.robots.shapes.floor import FloorWatch
-from balance.robots.shapes.ground_points import Numbers, ball
+from balance.robots.shapes.ground_points import Numbers
 from balance.robots.shapes.robot_shapes import geometry_model
 from balance.robots.shapes.shape import shape_of
 from balance.robots.shapes.travel import travel_weights
@@ -116,7 +116,7 @@ class Proximity:
         # Where in the list of pairs another first shape begins.
         self._starts = np.flatnonzero(np.diff(self._first, prepend=-1))
         self._joints = np.array([shape.joint for shape in self.shapes], dtype=np.int64)
-        balls = [ball(shape) for shape in self.shapes]
+        balls = [shape.ball for shape in self.shapes]
         self._centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         self._radii = np.array([radius for _, radius in balls])
         self._anchor: Array | None = None
