@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.control.parts.fallback import NUMERICAL
-from balance.experiment import Experiment, Progress, no_garbage_collection
+from balance.experiment import Experiment, Progress
 from balance.recordings.log import Log
 from balance.recordings.recording import Recording
 from balance.recordings.system_calls import in_real_time_class, locked_memory, page_faults
 from balance.recordings.verdict import Cause, RunEnd, aborted
+from balance.simulation.undisturbed import no_garbage_collection
 
 Array = NDArray[np.float64]
 Clock = Callable[[], float]
