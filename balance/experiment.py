@@ -24,7 +24,7 @@ from balance.control.parts.moving_contacts import MovingContacts, moving_contact
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
 from balance.dynamics.checks import is_within
-from balance.errors import BalanceError, ConfigError
+from balance.errors import BalanceError, ConfigError, is_interrupt
 from balance.recordings.derived import derive
 from balance.recordings.falls import lost_posture
 from balance.recordings.log import Log
@@ -163,6 +163,10 @@ class Experiment:
             end = aborted(Cause.INTERRUPTED, "interrupted by the user")
         except NUMERICAL as error:
             end = aborted(Cause.ERROR, str(error))
+        except SystemError as error:
+            if not is_interrupt(error):
+                raise
+            end = aborted(Cause.INTERRUPTED, "interrupted by the user")
         wall = clock.perf_counter() - began
         return self.recording(log, end, wall)
 
