@@ -111,7 +111,7 @@ class Support:
         """Joint and number of each contact whose axes turn with its joint."""
         self._at_origin, self._G = np.zeros((6, r)), np.zeros((6, r))
         self._J, self._J_c = data.J, np.zeros((r, model.nv))
-        moved = [_moved_by(model, frame.parentJoint) for frame in frames]
+        moved = [moved_by(model, frame.parentJoint) for frame in frames]
         self._moves = np.repeat(moved, [len(surface.held) for surface in robot.soles], axis=0)
         """One where a coordinate moves a contact, zero elsewhere (r, nv)."""
         self.moving = np.flatnonzero(self._moves.any(axis=0))
@@ -195,7 +195,7 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def _moved_by(model: pin.Model, joint: int) -> Array:
+def moved_by(model: pin.Model, joint: int) -> Array:
     """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
     moved = np.zeros(model.nv)
     for index in list(model.supports[joint])[1:]:

@@ -16,6 +16,7 @@ from balance.control.stepping.planner import CANDIDATES, Landing, Lifted, Pendul
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
 from balance.control.stepping.swing import SwingPath
+from balance.dynamics.convex_polygon import is_inside, nearest_in
 
 Array = NDArray[np.float64]
 
@@ -108,7 +109,7 @@ class Gait:
             if self._landed(seen):
                 self.mode, self.begin = Mode.LOAD, seen.time
         elif self.mode is Mode.LOAD and seen.time - self.begin >= self.sizes.load:
-            inside = self.eyes.hull(seen, INSIDE_M).contains(seen.xi)
+            inside = is_inside(self.eyes.hull(seen, INSIDE_M), seen.xi)
             if inside and legs_reach(self.sizes, seen, self.eyes.turned(seen, self.swing)):
                 self.mode, self.begin, self.plan = Mode.STAND, seen.time, None
             else:
@@ -193,4 +194,4 @@ class Gait:
             return self.plan.cop
         goal = seen.middle[:2]
         beyond = seen.xi + RETURN * (seen.xi - goal)
-        return self.eyes.hull(seen, EDGE_M).nearest(beyond)
+        return nearest_in(self.eyes.hull(seen, EDGE_M), beyond)

@@ -9,7 +9,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.stepping.sizes import StepSizes, heading_of
-from balance.robots.support_polygon import SupportPolygon, foot_corners
+from balance.dynamics.convex_polygon import convex_hull, is_inside
+from balance.robots.support_polygon import inner_corners
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ class Eyes:
 
     def __init__(self, model: pin.Model, q_nominal: Array, sizes: StepSizes) -> None:
         self._model, self._data, self._sizes = model, model.createData(), sizes
+        self._corners: dict[float, list[Array]] = {}  # of the soles, by how much smaller they are
         self.nominal = self.see(q_nominal, np.zeros(model.nv), 0.0, None)
         self._facing = self.heading(self.nominal)
 
@@ -72,15 +74,17 @@ class Eyes:
 
     def left(self, seen: Seen) -> bool:
         """Whether the capture point has left the support of both feet."""
-        return not self.hull(seen, 0.0).contains(seen.xi)
+        return not is_inside(self.hull(seen, 0.0), seen.xi)
 
-    def hull(self, seen: Seen, margin: float) -> SupportPolygon:
-        """The support of both feet, each smaller by ``margin`` m."""
+    def hull(self, seen: Seen, margin: float) -> Array:
+        """Vertices (n, 2) of the support of both feet, each smaller by ``margin`` m."""
+        if margin not in self._corners:
+            self._corners[margin] = [inner_corners(sole, margin) for sole in self._sizes.soles]
         corners = [
-            foot_corners(sole, pose, margin)
-            for sole, pose in zip(self._sizes.soles, seen.poses, strict=True)
+            inner.dot(pose.rotation[:2].T) + pose.translation[:2]
+            for inner, pose in zip(self._corners[margin], seen.poses, strict=True)
         ]
-        return SupportPolygon(np.concatenate(corners))
+        return convex_hull(np.concatenate(corners))
 
 
 @dataclass(frozen=True, slots=True)
