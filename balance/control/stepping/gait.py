@@ -28,6 +28,7 @@ INSIDE_M = 0.02  # by which the capture point is inside of the support when a st
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
 RETURN = 0.5  # of the capture point's distance from its goal, by which the CoP is beyond it
+SPACED = np.linspace(0.0, 1.0, CANDIDATES)
 MISSED_M = 0.003  # height over its plane, at which a foot without a force sensor has landed
 
 
@@ -186,7 +187,8 @@ class Gait:
     def _times(self, elapsed: float = 0.0) -> Array:
         """For how long a foot may still be in the air, that has been for ``elapsed`` s."""
         least, most = self.sizes.swing
-        return np.linspace(max(least - elapsed, 0.0), max(most - elapsed, 0.0), CANDIDATES)
+        first, last = max(least - elapsed, 0.0), max(most - elapsed, 0.0)
+        return first + (last - first) * SPACED
 
     def cop(self, seen: Seen) -> Array:
         """Where the CoP shall be now (2,)."""

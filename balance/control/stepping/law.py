@@ -17,7 +17,7 @@ from balance.control.stepping.gait import Mode
 from balance.control.stepping.home import Home
 from balance.control.stepping.seen import Seen
 from balance.control.stepping.sizes import can_step
-from balance.control.stepping.stepper import Stepper
+from balance.control.stepping.stepper import NOWHERE, Stepper
 from balance.dynamics.checks import is_within
 from balance.robots import Robot
 
@@ -66,7 +66,12 @@ class SteppingController(BalancingLaw):
         self.track = SetpointTrack(self.desired)
         self.bearing = np.ones(len(robot.soles))
         """What each contact is meant to do, (k,)."""
-        self.footstep = Footstep(Strategy.ANKLES, 0, -1, np.full(4, np.nan))
+        self.footstep = Footstep(Strategy.ANKLES, 0, -1, NOWHERE)
+        self._first_constraint: dict[BalancingLaw, int] = {}
+        count = 0
+        for each in self.laws:
+            self._first_constraint[each] = count
+            count += len(each.constraint_names)
 
     @property
     def moving_contacts(self) -> SteppingController:
@@ -155,10 +160,10 @@ class SteppingController(BalancingLaw):
 
     def _told(self, output: ControlOutput, strategy: Strategy, t: float) -> ControlOutput:
         """The output with the wrenches of all contacts, and what they are meant to do."""
-        wrenches, bearing = np.zeros_like(self._wrenches), np.zeros(len(self._wrenches))
+        wrenches, bearing = np.zeros(self._wrenches.shape), np.zeros(len(self._wrenches))
         wrenches[self._contacts], bearing[self._contacts] = output.wrenches, 1.0
         output.wrenches = wrenches
-        step, swing, landing = 0, -1, np.full(4, np.nan)
+        step, swing, landing = 0, -1, NOWHERE
         if self.stepper is not None:
             gait = self.stepper.gait
             step, (swing, landing) = gait.steps, self.stepper.landing()
@@ -170,8 +175,8 @@ class SteppingController(BalancingLaw):
             most = STEEPEST * (t - self._time) * self._limits.torques
             change = output.torques - self._torques
             output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
-        before = self.laws[: self.laws.index(self._asked)]
-        output.active = output.active + sum(len(law.constraint_names) for law in before)
+        if len(output.active):
+            output.active = output.active + self._first_constraint[self._asked]
         self._wrenches, self._torques, self.bearing = wrenches, output.torques, bearing
         self._time = t
         self.footstep = Footstep(strategy, step, swing, landing)

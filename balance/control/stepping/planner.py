@@ -37,7 +37,7 @@ CANDIDATES = 16
 SOONEST_S = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in every step, where frozen would cost a microsecond
 class Landing:
     """``place`` (2,) of the sole's centre, ``time`` (s) until touch-down, ``cop`` (2,) until then.
 
@@ -51,7 +51,7 @@ class Landing:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pendulum:
     """Ground points (2,) of the CoM and its capture point, m."""
 
@@ -59,7 +59,7 @@ class Pendulum:
     xi: Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lifted:
     """How long ago (s) a foot left the ground, where it and the CoM were, (2,) each."""
 
