@@ -54,6 +54,10 @@ class CaptureContactsConfig(ContactAssumptionsConfig):
     """Distance that the centre of pressure keeps from the edge of a sole."""
 
 
+class HopelessError(Exception):
+    """A plan ends beyond where leaning helps: whoever can step need not wait for torques."""
+
+
 @dataclass(slots=True)
 class Wanted:
     """What the plan wants now: N, N m and the accelerations of the flywheel's coordinates.
@@ -131,6 +135,8 @@ class CaptureController(TaskLaw):
         self._metric = self._inertia_metric()
         self._now, self._planned_at = 0.0, -np.inf
         self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
+        self.hopeless = np.inf
+        """How far, in z, a plan's end may be beyond the support; if more, a step raises."""
         self.used = 0.0
         """How much of the CoP's region the robot's divergence used at the last plan."""
 
@@ -195,6 +201,8 @@ class CaptureController(TaskLaw):
             if plan is None:
                 return None
             (self._cop, self._moment), self._planned_at = plan, self._now
+            if self.planner.beyond > self.hopeless:
+                raise HopelessError
             self.used = self.planner.used(state, desired.com[:2] / self.height)
             self._room = min(max(0.0, SINK_RATE * (1.0 - self.used)), 1.0)
         return self._follow(self._wanted(here, desired, delta, rates), here, desired)

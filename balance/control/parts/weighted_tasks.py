@@ -125,12 +125,13 @@ class WeightedTasks:
             free.a_0 = a
             torques, forces = free.tau_0, free.f_0
         wrenches, limits = forces[: self._wrenches], self.limits
-        margins = limits.margins(wrenches, torques)
         least, most = self._unbounded if self.joint_bounds is None else self.joint_bounds.near(q, v)
-        if margins[margins.argmin()] >= 0.0 and kept(a, least, most):
+        margins, in_cones, borne = judged(
+            limits.cones, limits.lower, limits.torques, wrenches, torques, a, least, most
+        )
+        if in_cones and borne:
             return Answer(torques, wrenches, wrenches, margins=margins)
-        hard = limits.n_cone_rows
-        if margins[hard:].min() >= 0.0 and kept(a, least, most):
+        if borne:
             # Only cones are in the way: mostly drives and joints can bear what keeps them.
             answer = self._in_cones(eq, force_weight, a, Z, U, forces, least, most, solver)
             if answer is not None:
@@ -142,8 +143,10 @@ class WeightedTasks:
         solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
         if solution.status is not QPStatus.SOLVED:
             return None
-        torques, forces, joints = at_solution(solution.x, a, motion, *maps, least, most)
-        return Answer(torques, forces[: self._wrenches], wrenches, joints)
+        torques, wrenches, margins, joints = at_solution(
+            solution.x, a, motion, *maps, limits.cones, limits.lower, limits.torques, least, most
+        )
+        return Answer(torques, wrenches, forces[: self._wrenches], joints, margins)
 
     def _in_cones(
         self,
@@ -227,6 +230,23 @@ def settle(
 
 
 @compiled
+def judged(
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    wrenches: Array,
+    torques: Array,
+    a: Array,
+    least: Array,
+    most: Array,
+) -> tuple[Array, bool, bool]:
+    """The margins of all limits, whether cones are kept, and whether drives and joints are."""
+    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
+    borne = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
+    return margins, margins[: len(lower)].min() >= 0.0, borne
+
+
+@compiled
 def limited(
     M: Array,
     bias: Array,
@@ -271,13 +291,22 @@ def at_solution(
     F: Array,
     tau_0: Array,
     T: Array,
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
     least: Array,
     most: Array,
-) -> tuple[Array, Array, Integers]:
-    """Torques, forces and the numbers of the joints' bounds that are used up."""
-    n_y = motion.shape[1]
+) -> tuple[Array, Array, Array, Integers]:
+    """Torques, wrenches, their margins, and the numbers of the joints' bounds that are used up.
+
+    What rounding leaves of torques beyond their limits is cut.
+    """
+    n_y, k = motion.shape[1], cones.shape[1]
     joints = used_up(a + motion.dot(x[:n_y]), least, most)
-    return tau_0 + T.dot(x[:-1]), f_0 + F.dot(x[:-1]), joints
+    torques, wrenches = tau_0 + T.dot(x[:-1]), (f_0 + F.dot(x[:-1]))[:k]
+    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
+    torques = np.minimum(np.maximum(torques, -torque_limits), torque_limits)
+    return torques, wrenches, margins, joints
 
 
 @compiled

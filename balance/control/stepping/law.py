@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, section_of
-from balance.control.capture.law import CaptureController
+from balance.control.capture.law import CaptureController, HopelessError
 from balance.control.parts.output import ControlOutput, Footstep, Strategy
 from balance.control.parts.safety_frame import BELIEVABLE, BalancingLaw
 from balance.control.phases.course import SetpointTrack
@@ -115,8 +115,9 @@ class SteppingController(BalancingLaw):
         if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)):
             return self._told(self._asked.step(q, v, t), self.footstep.strategy, t)
         if self.home is not None:
-            output = self._leant(self.home, q, v, t)
-            if self.stepper is None or self.lean.planner.beyond <= HOPELESS:
+            hopeless = np.inf if self.stepper is None else HOPELESS
+            output = self._leant(self.home, q, v, t, hopeless)
+            if output is not None:
                 used = self.lean.used
                 if self.stepper is not None and used < AT_REST:
                     self.stepper.gait.rest(self._seen(self.stepper, q, v, t))
@@ -124,11 +125,17 @@ class SteppingController(BalancingLaw):
         assert self.stepper is not None
         return self._stepped(self.stepper, q, v, t)
 
-    def _leant(self, home: Home, q: Array, v: Array, t: float) -> ControlOutput:
-        """The answer of the law that leans."""
+    def _leant(
+        self, home: Home, q: Array, v: Array, t: float, hopeless: float = np.inf
+    ) -> ControlOutput | None:
+        """The answer of the law that leans; None if its plan ends beyond ``hopeless``."""
         self._take_over(self.lean, self._all)
         self.desired = home.setpoint(self.lean.path.at(t))
-        return self.lean.step(home.carried(q), v, t)
+        self.lean.hopeless = hopeless
+        try:
+            return self.lean.step(home.carried(q), v, t)
+        except HopelessError:
+            return None
 
     def _stepped(self, stepper: Stepper, q: Array, v: Array, t: float) -> ControlOutput:
         """The answer of the law for the feet that bear."""
@@ -137,7 +144,9 @@ class SteppingController(BalancingLaw):
         if self.home is None:
             self.home = stepper.home(seen)
             if self.home is not None:
-                return self._told(self._leant(self.home, q, v, t), Strategy.ANKLES, t)
+                output = self._leant(self.home, q, v, t)
+                assert output is not None
+                return self._told(output, Strategy.ANKLES, t)
         if gait.mode is Mode.STAND and (self.home or stepper.eyes.left(seen)):
             self.home = None
             gait.begin_step(seen)
@@ -156,6 +165,7 @@ class SteppingController(BalancingLaw):
         if law is not self._asked:
             if self._torques is not None:
                 law.take_over(self._torques, self._wrenches[contacts])
+                law.solver.doubt()  # from what was active before a step DAQP takes longer, or fails
             self._asked, self._contacts = law, contacts
 
     def _told(self, output: ControlOutput, strategy: Strategy, t: float) -> ControlOutput:
