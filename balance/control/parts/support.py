@@ -39,6 +39,7 @@ class SupportView:
     __slots__ = (
         "A",
         "A_q",
+        "A_q_T",
         "G",
         "J_c",
         "J_q",
@@ -62,6 +63,7 @@ class SupportView:
         self.A, self.com, self.momentum = map(read_only, (data.Ag, data.com[0], data.hg.vector))
         self.R_WB, self._locked = read_only(data.oMi[1].rotation), data.Ig
         self.A_q, self.J_q = self.A[:, 6:], self.J_c[:, 6:]
+        self.A_q_T = self.A.T[6:]
 
     @property
     def locked_inertia(self) -> Array:
