@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 SWITCH = "BALANCE_COMPILED"
 """Environment variable that switches compiling off with the value 0."""
 
-ROOMS = ("control", "dynamics", "simulation")  # that have compiled functions
+ROOMS = ("control", "dynamics", "robots", "simulation")  # that have compiled functions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

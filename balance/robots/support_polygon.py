@@ -50,10 +50,15 @@ def support_polygon(
 
 def foot_corners(foot: ContactSurface, pose: pin.SE3, margin: float) -> Array:
     """Corners (n, 2) of a foot in the world, ``margin`` inside of its edges."""
+    inner = inner_corners(foot, margin)
+    return np.asarray((inner @ pose.rotation.T + pose.translation)[:, :2])
+
+
+def inner_corners(foot: ContactSurface, margin: float) -> Array:
+    """The same (n, 3) in the foot's own frame."""
     half = np.array([foot.half_length, foot.half_width])
     kept = np.maximum(1.0 - margin / half, _SMALLEST_SHARE)
-    inner = foot.corners * np.append(kept, 1.0)
-    return np.asarray((inner @ pose.rotation.T + pose.translation)[:, :2])
+    return np.asarray(foot.corners * np.append(kept, 1.0))
 
 
 class SupportPolygon:

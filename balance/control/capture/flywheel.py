@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import Desired
 from balance.control.parts.whole_body import BodyView
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
-from balance.robots.capability.leaning import AZIMUTHS, Leaning
+from balance.robots.capability.leaning import AZIMUTHS, Leaning, shares
 from balance.robots.capability.programme import TURN
 
 Array = NDArray[np.float64]
@@ -43,16 +46,11 @@ class Flywheel:
         Where the coordinates are not in their shares of the excursion and the momentum that they
         have together, they come back to them at the rate ``servo``: that moves nothing but them.
         """
-        numbers, B = self.numbers, self.numbers.B[:2]
-        excursion = B.dot(delta)
-        # Upright, the side to which the body is about to lean counts.
-        size = float(np.sqrt(moment.dot(moment)))
-        about = moment * (self._little / size) if size > 0.0 else self._forwards
-        share = numbers.shares(excursion + about)
-        target = np.clip(share.dot(excursion), -numbers.down, numbers.up)
-        turn = share.dot(moment)
-        turn += servo**2 * (target - delta) + 2.0 * servo * (share.dot(B.dot(rates)) - rates)
-        return np.asarray(turn)
+        numbers = self.numbers
+        return wanted_turn(
+            numbers.B, numbers.up, numbers.down, self._little, self._forwards,
+            delta, rates, moment, servo,
+        )  # fmt: skip
 
     def sink(self, excursion: Array, room: float = 1.0) -> float:
         """How far (m) the CoM sinks with a level excursion (2,), because legs must reach.
@@ -66,5 +64,30 @@ class Flywheel:
 
     def _angle(self, side: Array) -> float:
         """The azimuth of a level vector from the robot's heading, 0 to 2 pi."""
-        angle = float(np.arctan2(side[1], side[0])) - self.numbers.heading
-        return angle % (2.0 * np.pi)
+        angle = math.atan2(side[1], side[0]) - self.numbers.heading
+        return angle % (2.0 * math.pi)
+
+
+@compiled
+def wanted_turn(
+    B: Array,
+    up: Array,
+    down: Array,
+    little: float,
+    forwards: Array,
+    delta: Array,
+    rates: Array,
+    moment: Array,
+    servo: float,
+) -> Array:
+    """What :meth:`Flywheel.wanted` returns, of coordinates with ranges ``up`` and ``down``.
+
+    Upright, the side to which the body is about to lean counts, by a ``little``.
+    """
+    level = B[:2]
+    excursion, size = level.dot(delta), math.sqrt(moment.dot(moment))
+    about = moment * (little / size) if size > 0.0 else forwards
+    share = shares(B, up, down, excursion + about)
+    target = np.minimum(np.maximum(share.dot(excursion), -down), up)
+    turn = share.dot(moment) + servo**2 * (target - delta)
+    return turn + 2.0 * servo * (share.dot(level.dot(rates)) - rates)

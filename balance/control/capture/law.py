@@ -31,6 +31,8 @@ from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.qp import make_solver
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.robots.capability.body import at_rest
@@ -55,6 +57,10 @@ class CaptureContactsConfig(ContactAssumptionsConfig):
 
     cop_margin_m: NonNegative = 0.0
     """Distance that the centre of pressure keeps from the edge of a sole."""
+
+
+class HopelessError(Exception):
+    """A plan ends beyond where leaning helps: whoever can step need not wait for torques."""
 
 
 @dataclass(slots=True)
@@ -131,10 +137,12 @@ class CaptureController(TaskLaw):
         self.weighted = WeightedTasks(
             self.limits, self.joint_bounds, self._force_weight, self.weight
         )
-        self._metric = self._inertia_metric()
+        self._metric, self._lever = self._inertia_metric(), TURN / self.height
         self._now, self._planned_at = 0.0, -np.inf
         self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
         self._kept_turned, self._seen_at = np.zeros(3), 0.0
+        self.hopeless = np.inf
+        """How far, in z, a plan's end may be beyond the support; if more, a step raises."""
         self.used = 0.0
         """How much of the CoP's region the robot's divergence used at the last plan."""
 
@@ -176,19 +184,11 @@ class CaptureController(TaskLaw):
 
     def plan_state(self, here: BodyView, desired: Desired, delta: Array) -> Array:
         """(x, v, h, r) (8,) of the plan at a state."""
-        z, mass, numbers = self.height, here.mass, self.numbers
-        x = (here.com - desired.com)[:2]
-        v = here.momentum[:2] / mass - desired.com_velocity[:2]
-        excursion = numbers.B[:2].dot(delta) + numbers.follows[:2, :2].dot(x)
-        unit = mass * z**2
-        return np.concatenate(
-            [
-                x / z,
-                v / (self.omega * z),
-                TURN.dot(excursion) / unit,
-                TURN.dot(here.momentum[3:5]) / (unit * self.omega),
-            ]
-        )
+        numbers = self.numbers
+        return plan_coordinates(
+            here.com, here.momentum, desired.com, desired.com_velocity, numbers.B, numbers.follows,
+            TURN, delta, here.mass, self.height, self.omega,
+        )  # fmt: skip
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """Torques and wrenches that follow the plan as near as contacts, drives, joints allow."""
@@ -200,6 +200,8 @@ class CaptureController(TaskLaw):
             if plan is None:
                 return None
             (self._cop, self._moment), self._planned_at = plan, self._now
+            if self.planner.beyond > self.hopeless:
+                raise HopelessError
             self.used = self.planner.used(state, desired.com[:2] / self.height)
             self._room = min(max(0.0, SINK_RATE * (1.0 - self.used)), 1.0)
         return self._follow(self._wanted(here, desired, delta, rates), here, desired)
@@ -240,20 +242,11 @@ class CaptureController(TaskLaw):
 
     def _rows(self, wanted: Wanted, here: BodyView, desired: Desired) -> tuple[Array, Array]:
         """Weighted rows of rows @ dv/dt = values: CoP, height, moment, shares."""
-        A, drift, lever, n = here.A, here.momentum_drift, TURN / self.height, len(wanted.turn)
-        rows = np.zeros((5 + n, A.shape[1]))
-        values = np.zeros(len(rows))
-        rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(A[3:5]))
-        values[:2] = COP_WEIGHT**0.5 * (wanted.pressure - drift[:2] - lever.dot(drift[3:5]))
-        rows[2] = VERTICAL_WEIGHT**0.5 * A[2]
-        values[2] = VERTICAL_WEIGHT**0.5 * (wanted.vertical - drift[2])
-        rows[3:5] = MOMENT_WEIGHT**0.5 * A[3:5]
-        values[3:5] = MOMENT_WEIGHT**0.5 * (wanted.moment - drift[3:5])
         turn = desired.rotation.T.dot(here.R_WB)
-        rows[5:, 3:6] = self._metric[:, :3].dot(turn)
-        rows[5:, 6 + self.flywheel.free] = self._metric[:, 3:]
-        values[5:] = self._metric.dot(wanted.turn)
-        return rows, values
+        return plan_rows(
+            here.A, here.momentum_drift, self._lever, self._metric, 6 + self.flywheel.free, turn,
+            wanted.pressure, wanted.vertical, wanted.moment, wanted.turn,
+        )  # fmt: skip
 
     def _follow(self, wanted: Wanted, here: BodyView, desired: Desired) -> Answer | None:
         """The minimiser of the program in the class's docstring."""
@@ -261,3 +254,61 @@ class CaptureController(TaskLaw):
         *_, joint_values = self.tasks.evaluate_apart(here, desired)
         tasks = WeightedRows(rows, values, self.tasks.joint_rows, joint_values)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
+
+
+@compiled
+def plan_rows(
+    A: Array,
+    drift: Array,
+    lever: Array,
+    metric: Array,
+    columns: NDArray[np.intp],
+    turn: Array,
+    pressure: Array,
+    vertical: float,
+    moment: Array,
+    turns: Array,
+) -> tuple[Array, Array]:
+    """Rows and values of the tasks, from the momentum's matrix and drift.
+
+    ``lever`` is T / z, ``metric`` the R of the coordinates' inertia, ``columns`` where the free
+    joints are, ``turn`` takes the base's angular velocity to the desired frame.
+    """
+    rows = np.zeros((5 + len(turns), A.shape[1]))
+    values = np.zeros(len(rows))
+    level, moved = contiguous(A[3:5]), lever.dot(contiguous(drift[3:5]))
+    rows[:2] = COP_WEIGHT**0.5 * (A[:2] + lever.dot(level))
+    values[:2] = COP_WEIGHT**0.5 * (pressure - drift[:2] - moved)
+    rows[2] = VERTICAL_WEIGHT**0.5 * A[2]
+    values[2] = VERTICAL_WEIGHT**0.5 * (vertical - drift[2])
+    rows[3:5] = MOMENT_WEIGHT**0.5 * level
+    values[3:5] = MOMENT_WEIGHT**0.5 * (moment - drift[3:5])
+    rows[5:, 3:6] = contiguous(metric[:, :3]).dot(turn)
+    rows[5:, columns] = metric[:, 3:]
+    values[5:] = metric.dot(turns)
+    return rows, values
+
+
+@compiled
+def plan_coordinates(
+    com: Array,
+    momentum: Array,
+    desired: Array,
+    velocity: Array,
+    B: Array,
+    follows: Array,
+    turn: Array,
+    delta: Array,
+    mass: float,
+    z: float,
+    omega: float,
+) -> Array:
+    """(x, v, h, r) (8,) of the plan, in its units; ``turn`` is T."""
+    state, unit = np.empty(8), mass * z**2
+    x = com[:2] - desired[:2]
+    state[:2] = x / z
+    state[2:4] = (momentum[:2] / mass - velocity[:2]) / (omega * z)
+    excursion = B[:2].dot(delta) + contiguous(follows[:2, :2]).dot(x)
+    state[4:6] = turn.dot(excursion) / unit
+    state[6:] = turn.dot(momentum[3:5]) / (unit * omega)
+    return state

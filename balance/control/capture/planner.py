@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
+from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 
@@ -193,7 +194,7 @@ class Planner:
 
     def program(self, state: Array, centre: Array) -> QuadraticProgram:
         """The program from ``state`` (x, v, h, r) (8,), relative to the desired CoM ``centre``."""
-        d = self._lower - self._of_state.dot(state) - self._of_centre.dot(centre)
+        d = bounds_at(self._lower, self._of_state, self._of_centre, state, centre)
         return QuadraticProgram(self._H, self._gradient.dot(state), self._C, d)
 
     def plan(self, state: Array, centre: Array) -> tuple[Array, Array] | None:
@@ -207,5 +208,19 @@ class Planner:
     def used(self, state: Array, centre: Array) -> float:
         """How much of the CoP's region zeta uses, 1 at its edge, seen from ``centre``."""
         cop = self.regions.cop
-        ahead = cop.normals.dot(state.reshape(4, 2).sum(axis=0))
-        return float((ahead / (cop.offsets - cop.normals.dot(centre))).max())
+        return share_used(cop.normals, cop.offsets, state, centre)
+
+
+@compiled
+def share_used(normals: Array, offsets: Array, state: Array, centre: Array) -> float:
+    """The largest n . zeta / (offset - n . centre) of the half-planes of a region."""
+    zeta = state[:2] + state[2:4] + state[4:6] + state[6:]
+    return float((normals.dot(zeta) / (offsets - normals.dot(centre))).max())
+
+
+@compiled
+def bounds_at(
+    lower: Array, of_state: Array, of_centre: Array, state: Array, centre: Array
+) -> Array:
+    """d - D state - E centre."""
+    return lower - of_state.dot(state) - of_centre.dot(centre)

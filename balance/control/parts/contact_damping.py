@@ -19,11 +19,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from balance.control.parts.support import Support, SupportView
 from balance.dynamics.checks import symmetrise
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import contiguous
 from balance.robots.contact_rows import held_part
 from balance.robots.contacts import ContactSurface
 
@@ -53,12 +53,9 @@ class ContactDamping:
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
         self._normal = support.rows.normal
-        # Of each contact: its part of stacked wrenches, and its damper.
+        # Of each contact its part of stacked wrenches; the dampers of all.
         self._slices = support.rows.slices
-        self._ends = np.array([[own.start, own.stop] for own in self._slices], dtype=np.intp)
-        self._dampers = np.zeros((k, 6, 6))
-        for damper, (_, _, _, Lambda) in zip(self._dampers, nominal, strict=True):
-            damper[: len(Lambda), : len(Lambda)] = rate * Lambda
+        self._dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
         self._damps = rate > 0.0
         # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
@@ -67,7 +64,10 @@ class ContactDamping:
             for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
-        self._firm = FIRM_SHARE * weight / k
+        # f_n / f_firm of a contact, for each of its rows, from stacked wrenches.
+        self._loads = np.zeros(self._dampers.shape)
+        for own, normal in zip(self._slices, self._normal, strict=True):
+            self._loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
 
     def driven(self, here: SupportView, wrenches: Array) -> Array:
@@ -76,9 +76,7 @@ class ContactDamping:
         """
         driven = wrenches
         if self._damps:
-            driven = damped(
-                wrenches, self._normal, self._firm, self._ends, self._dampers, here.J_c, here.v
-            )
+            driven = damped(wrenches, self._loads, self._dampers, here.J_c, here.v)
         if self._light:
             forces = wrenches[self._normal].tolist()
             if min(forces) < self._light:
@@ -110,28 +108,13 @@ class ContactDamping:
 
 
 @compiled
-def damped(
-    wrenches: Array,
-    normal: NDArray[np.intp],
-    firm: float,
-    ends: NDArray[np.intp],
-    dampers: Array,
-    J_c: Array,
-    v: Array,
-) -> Array:
+def damped(wrenches: Array, loads: Array, dampers: Array, J_c: Array, v: Array) -> Array:
     """Wrenches (r,) and (1 - f_n / f_firm) damper_i J_i v of contacts that bear less than f_firm.
 
-    ``ends`` (k, 2) say where those of a contact begin and end, and ``normal`` (k,) where f_n is.
+    ``loads`` (r, r) takes wrenches to f_n / f_firm, ``dampers`` (r, r) has those of all contacts.
     """
-    driven = wrenches.copy()
-    for i in range(len(ends)):
-        force = wrenches[normal[i]]
-        if force < firm:
-            first, last = ends[i]
-            size = last - first
-            damper = contiguous(dampers[i, :size, :size])
-            driven[first:last] += (1.0 - force / firm) * damper.dot(J_c[first:last].dot(v))
-    return driven
+    lightness = np.maximum(1.0 - loads.dot(wrenches), 0.0)
+    return wrenches + lightness * dampers.dot(J_c.dot(v))
 
 
 def _along(sole: ContactSurface) -> list[int]:

@@ -61,7 +61,7 @@ def product(matrix: Array, z: Array, point: Array, rates: Array, quaternion: Arr
     """``matrix`` times z, which is written anew; its last entry is one."""
     z[:3] = point
     z[3:9] = rates
-    z[9:25] = (quaternion.reshape(4, 1) * quaternion).ravel()
+    np.multiply(quaternion.reshape(4, 1), quaternion, z[9:25].reshape(4, 4))
     return matrix.dot(z)
 
 

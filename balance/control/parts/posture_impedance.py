@@ -79,9 +79,17 @@ class PostureImpedance:
     def torque(self, joints: Array, rates: Array) -> Array:
         """Torques (nj,) in N m at joint positions and rates."""
         torques = spring_torques(self.nominal, joints, rates, self.stiffness, self.damping)
-        if self._forward is not None:
-            torques += self.damping * self._rates + self._inertia * self._forward
-        return torques
+        return torques if self._forward is None else torques + self.forward()
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is led by a posture that moves."""
+        return self._forward is not None
+
+    def forward(self) -> Array:
+        """Torques (nj,) that go along with such a posture."""
+        assert self._forward is not None
+        return self.damping * self._rates + self._inertia * self._forward
 
 
 @compiled

@@ -39,6 +39,7 @@ class SupportView:
     __slots__ = (
         "A",
         "A_q",
+        "A_q_T",
         "G",
         "J_c",
         "J_q",
@@ -62,6 +63,7 @@ class SupportView:
         self.A, self.com, self.momentum = map(read_only, (data.Ag, data.com[0], data.hg.vector))
         self.R_WB, self._locked = read_only(data.oMi[1].rotation), data.Ig
         self.A_q, self.J_q = self.A[:, 6:], self.J_c[:, 6:]
+        self.A_q_T = self.A.T[6:]
 
     @property
     def locked_inertia(self) -> Array:
@@ -111,7 +113,7 @@ class Support:
         """Joint and number of each contact whose axes turn with its joint."""
         self._at_origin, self._G = np.zeros((6, r)), np.zeros((6, r))
         self._J, self._J_c = data.J, np.zeros((r, model.nv))
-        moved = [_moved_by(model, frame.parentJoint) for frame in frames]
+        moved = [moved_by(model, frame.parentJoint) for frame in frames]
         self._moves = np.repeat(moved, [len(surface.held) for surface in robot.soles], axis=0)
         """One where a coordinate moves a contact, zero elsewhere (r, nv)."""
         self.moving = np.flatnonzero(self._moves.any(axis=0))
@@ -195,7 +197,7 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def _moved_by(model: pin.Model, joint: int) -> Array:
+def moved_by(model: pin.Model, joint: int) -> Array:
     """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
     moved = np.zeros(model.nv)
     for index in list(model.supports[joint])[1:]:

@@ -42,6 +42,7 @@ _STATUS = {
 }
 """The status by what limits a step: flags that are put together anew cost microseconds."""
 
+PATIENCE = 8  # programs for which a solver is not asked after it has failed
 NO_FREEDOM = 1e-8  # of a task's rows, relative to their size, that is left within the free motion
 
 
@@ -68,7 +69,7 @@ class TaskLaw(BalancingLaw):
         """
         self.distribution = make_distribution(robot, law.contacts, law.qp)
         self.robot, self.body = robot, WholeBody(robot, contact_damping)
-        super().__init__(law, robot, make_solver(law.qp.solver))
+        super().__init__(law, robot, make_solver(law.qp.solver, PATIENCE))
         # With no wanted wrench only the regulariser of the contact-wrench QP is left.
         k = self.distribution.n
         nothing = self.distribution.program(np.zeros((6, k)), np.zeros(6), np.zeros(k))

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.parts.cone_limits import Ended, at_cones, cone_limited, within_cones
 from balance.control.parts.free_motion import (
     FreeMotion,
-    bearing_forces,
     borne_forces,
     force_maps,
     force_split,
@@ -38,7 +38,7 @@ from balance.control.parts.joint_bounds import (
 from balance.control.parts.limits import Limits, limit_margins, write_limit_rows
 from balance.control.parts.whole_body import MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram, Solver
-from balance.dynamics.compiled import compiled
+from balance.dynamics.compiled import COMPILED, compiled
 from balance.dynamics.linear_algebra import divide_right
 
 Array = NDArray[np.float64]
@@ -90,6 +90,7 @@ class WeightedTasks:
         self._ease = nothing
         if joint_bounds is not None:
             self._ease = joint_bounds.ease * self._unit / float(np.sqrt(SLACK_WEIGHT))
+        self._active = np.zeros(len(limits.lower), dtype=bool)  # rows of cones, at the last answer
         self._nothing_planned: dict[int, Array] = {}
         self._force_weights: dict[int, Array] = {}
         self._distances: dict[int, tuple[Array, Array]] = {}
@@ -125,12 +126,13 @@ class WeightedTasks:
             free.a_0 = a
             torques, forces = free.tau_0, free.f_0
         wrenches, limits = forces[: self._wrenches], self.limits
-        margins = limits.margins(wrenches, torques)
         least, most = self._unbounded if self.joint_bounds is None else self.joint_bounds.near(q, v)
-        if margins[margins.argmin()] >= 0.0 and kept(a, least, most):
+        margins, in_cones, borne = judged(
+            limits.cones, limits.lower, limits.torques, wrenches, torques, a, least, most
+        )
+        if in_cones and borne:
             return Answer(torques, wrenches, wrenches, margins=margins)
-        hard = limits.n_cone_rows
-        if margins[hard:].min() >= 0.0 and kept(a, least, most):
+        if borne:
             # Only cones are in the way: mostly drives and joints can bear what keeps them.
             answer = self._in_cones(eq, force_weight, a, Z, U, forces, least, most, solver)
             if answer is not None:
@@ -142,8 +144,10 @@ class WeightedTasks:
         solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
         if solution.status is not QPStatus.SOLVED:
             return None
-        torques, forces, joints = at_solution(solution.x, a, motion, *maps, least, most)
-        return Answer(torques, forces[: self._wrenches], wrenches, joints)
+        torques, wrenches, margins, joints = at_solution(
+            solution.x, a, motion, *maps, limits.cones, limits.lower, limits.torques, least, most
+        )
+        return Answer(torques, wrenches, forces[: self._wrenches], joints, margins)
 
     def _in_cones(
         self,
@@ -159,6 +163,17 @@ class WeightedTasks:
     ) -> Answer | None:
         """The answer if cones alone limit it; None if other limits do as well."""
         limits, k = self.limits, self._wrenches
+        borne_by = eq.M, eq.bias, eq.J, eq.base
+        bounds = limits.cones, limits.lower, limits.torques, least, most
+        if COMPILED and solver.name == "daqp":
+            ended, torques, wrenches, margins = within_cones(
+                *borne_by, force_weight, a, Z, U, self._unit, forces, *bounds, self._active
+            )
+            if ended == Ended.KEPT:
+                return Answer(torques, wrenches, forces[:k], margins=margins)
+            if ended == Ended.OTHERS:
+                return None
+            self._active[:] = False
         motion, F, C, d = cone_limited(
             eq.M, eq.J, eq.base, force_weight, Z, U, self._unit, limits.cones, limits.lower, forces
         )
@@ -166,9 +181,8 @@ class WeightedTasks:
         if solution.status is not QPStatus.SOLVED:
             return None
         good, torques, wrenches, margins = at_cones(
-            solution.x, a, motion, forces, F, eq.M, eq.bias, eq.J, eq.base,
-            limits.cones, limits.lower, limits.torques, least, most,
-        )  # fmt: skip
+            solution.x, a, motion, forces, F, *borne_by, *bounds
+        )
         return Answer(torques, wrenches, forces[:k], margins=margins) if good else None
 
     def _padded(self, planned: Array | None, n: int) -> Array:
@@ -227,6 +241,23 @@ def settle(
 
 
 @compiled
+def judged(
+    cones: Array,
+    lower: Array,
+    torque_limits: Array,
+    wrenches: Array,
+    torques: Array,
+    a: Array,
+    least: Array,
+    most: Array,
+) -> tuple[Array, bool, bool]:
+    """The margins of all limits, whether cones are kept, and whether drives and joints are."""
+    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
+    borne = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
+    return margins, margins[: len(lower)].min() >= 0.0, borne
+
+
+@compiled
 def limited(
     M: Array,
     bias: Array,
@@ -271,57 +302,19 @@ def at_solution(
     F: Array,
     tau_0: Array,
     T: Array,
-    least: Array,
-    most: Array,
-) -> tuple[Array, Array, Integers]:
-    """Torques, forces and the numbers of the joints' bounds that are used up."""
-    n_y = motion.shape[1]
-    joints = used_up(a + motion.dot(x[:n_y]), least, most)
-    return tau_0 + T.dot(x[:-1]), f_0 + F.dot(x[:-1]), joints
-
-
-@compiled
-def cone_limited(
-    M: Array,
-    J: Array,
-    base: int,
-    force_weight: Array,
-    Z: Array,
-    U: Array,
-    unit: float,
-    cones: Array,
-    lower: Array,
-    forces: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """The same as ``limited`` for cones alone, on x = (u, z) / c: c Z U^-1, F, C and d."""
-    k, motion = cones.shape[1], unit * divide_right(Z, U)
-    share, null, _ = force_split(J[:, :base], force_weight)
-    F = bearing_forces(np.ascontiguousarray(M[:base]).dot(motion), share, unit * null)
-    return motion, F, cones.dot(F[:k]), lower - cones.dot(forces[:k])
-
-
-@compiled
-def at_cones(
-    x: Array,
-    a: Array,
-    motion: Array,
-    forces: Array,
-    F: Array,
-    M: Array,
-    bias: Array,
-    J: Array,
-    base: int,
     cones: Array,
     lower: Array,
     torque_limits: Array,
     least: Array,
     most: Array,
-) -> tuple[bool, Array, Array, Array]:
-    """Whether drives and joints bear it too, torques, wrenches, and the margins of both."""
-    a = a + motion.dot(x[: motion.shape[1]])
-    forces = forces + F.dot(x)
-    torques = (M.dot(a) + bias - forces.dot(J))[base:]
-    wrenches = forces[: cones.shape[1]]
+) -> tuple[Array, Array, Array, Integers]:
+    """Torques, wrenches, their margins, and the numbers of the joints' bounds that are used up.
+
+    What rounding leaves of torques beyond their limits is cut.
+    """
+    n_y, k = motion.shape[1], cones.shape[1]
+    joints = used_up(a + motion.dot(x[:n_y]), least, most)
+    torques, wrenches = tau_0 + T.dot(x[:-1]), (f_0 + F.dot(x[:-1]))[:k]
     margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
-    good = bool(margins[len(lower) :].min() >= 0.0) and kept(a, least, most)
-    return good, torques, wrenches, margins
+    torques = np.minimum(np.maximum(torques, -torque_limits), torque_limits)
+    return torques, wrenches, margins, joints

@@ -85,6 +85,18 @@ class BodyView(SupportView):
         return self._body._placements
 
     @property
+    def accelerations(self) -> Array:
+        """Spatial ones (njoints, 6) of joints in their own axes, gravity's taken off, as
+        :meth:`acceleration` has them with it.
+        """
+        return self._body._joint_accelerations
+
+    @property
+    def J(self) -> Array:
+        """Pinocchio's Jacobian (6, nv) of all joints, at the world's origin and in its axes."""
+        return self._body._J
+
+    @property
     def chart_moving(self) -> NDArray[np.intp]:
         """The columns that move a contact, with the base's quaternion as coordinates."""
         return self._body.chart_moving

@@ -16,7 +16,7 @@ from balance.control.parts.gains import gain_matrices
 from balance.control.parts.guidance import Guidance
 from balance.control.parts.limb_task import LimbTask
 from balance.control.parts.output import ControlOutput, ControlStatus
-from balance.control.parts.posture_impedance import PostureImpedance
+from balance.control.parts.posture_impedance import PostureImpedance, spring_torques
 from balance.control.parts.safety_frame import BalancingLaw
 from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.support import Support, SupportView
@@ -83,8 +83,7 @@ class WrenchLaw(BalancingLaw):
         status, residual = ControlStatus.OK, contacts.residual
         if len(contacts.active) and residual.dot(residual) > self._negligible**2:
             status = ControlStatus.WRENCH_LIMITED
-        excess = np.abs(torques) - self._limits
-        if excess[excess.argmax()] > 0.0:
+        if largest_excess(torques, self._limits) > 0.0:
             status |= ControlStatus.TORQUE_LIMITED
             torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
         return ControlOutput(torques, contacts.wrenches, status, contacts.active, residual)
@@ -108,21 +107,42 @@ class WrenchLaw(BalancingLaw):
 
         a the :meth:`rigid_acceleration`, and w_i less the dampers of contacts that bear little.
         """
-        torques = self.posture.torque(here.q[7:], here.v[6:])
+        posture = self.posture
+        torques = posture_and_contacts(
+            posture.nominal, posture.stiffness, posture.damping, here.q, here.v,
+            here.A_q_T, self.rigid_acceleration(here, total),
+            here.J_q, self.contact_damping.driven(here, wrenches),
+        )  # fmt: skip
+        if posture.moves:
+            torques += posture.forward()
         if self.limbs:
-            posture = self.posture.acceleration(here.q[7:], here.v[6:])
+            wanted = posture.acceleration(here.q[7:], here.v[6:])
             for limb in self.limbs.values():
-                torques[limb.joints] += limb.torques(here, posture)
-        acceleration = self.rigid_acceleration(here, total)
-        driven = self.contact_damping.driven(here, wrenches)
-        add_contact_torques(torques, here.A, acceleration, here.J_c, driven)
+                torques[limb.joints] += limb.torques(here, wanted)
         return torques
 
 
 @compiled
-def add_contact_torques(
-    torques: Array, A: Array, acceleration: Array, J_c: Array, wrenches: Array
-) -> None:
-    """Add A_q^T a - J_q^T w, of which the joints' columns count, to ``torques`` (nj,)."""
-    torques += A.T[6:].dot(acceleration)
-    torques -= wrenches.dot(contiguous(J_c[:, 6:]))
+def largest_excess(torques: Array, limits: Array) -> float:
+    """By how much the torque farthest beyond its limit is so, N m; negative if none is."""
+    excess = np.abs(torques) - limits
+    return excess[excess.argmax()]
+
+
+@compiled
+def posture_and_contacts(
+    nominal: Array,
+    stiffness: Array,
+    damping: Array,
+    q: Array,
+    v: Array,
+    A_q_T: Array,
+    acceleration: Array,
+    J_q: Array,
+    wrenches: Array,
+) -> Array:
+    """The posture's springs and dampers, A_q^T a and -J_q^T w (nj,)."""
+    torques = spring_torques(nominal, q[7:], v[6:], stiffness, damping)
+    torques += A_q_T.dot(acceleration)
+    torques -= wrenches.dot(contiguous(J_q))
+    return torques

@@ -32,10 +32,13 @@ def solver_names() -> list[str]:
     return sorted(_ADAPTERS)
 
 
-def make_solver(name: str) -> CertifiedSolver:
-    """The solver called ``name``, with its answers checked and another solver to fall back to."""
+def make_solver(name: str, patience: int = 0) -> CertifiedSolver:
+    """The solver called ``name``, with its answers checked and another solver to fall back to.
+
+    ``patience``: for how many programs the other one goes first after that.
+    """
     fallback = "daqp" if name == "quadprog" else "quadprog"
-    return CertifiedSolver(make_adapter(name), make_adapter(fallback))
+    return CertifiedSolver(make_adapter(name), make_adapter(fallback), patience)
 
 
 def make_adapter(name: str) -> Solver:

@@ -102,6 +102,9 @@ class WrenchDistribution:
         share, spans, margin = even_share(
             G, wanted, self._inverse_share_weight, self.rows, self.lower
         )
+        if spans and margin >= 0.0:  # and nothing of the wanted wrench is left
+            wrenches = self.contacts.each(share)
+            return WrenchSolution(wrenches, share, QPStatus.SOLVED, self._none, wanted, np.zeros(6))
         stacked = share if spans else self.even_share(G, wanted)
         status, active = QPStatus.SOLVED, self._none
         if not (margin if spans else (self.rows.dot(stacked) - self.lower).min()) >= 0.0:
@@ -122,15 +125,23 @@ class WrenchDistribution:
 
     def program(self, G: Array, wanted: Array, share: Array) -> QuadraticProgram:
         """The quadratic program itself."""
-        weighted = self._weight * G
-        H = G.T.dot(weighted)
-        H.ravel()[:: self.n + 1] += self._regulariser
-        g = wanted.dot(weighted) + self._regulariser * share
+        H, g = cost_of_wrenches(G, wanted, share, self._weight, self._regulariser)
         return QuadraticProgram(H, g, self.rows, self.lower)
 
     def describe(self, active: NDArray[np.integer[Any]]) -> list[str]:
         """Names of the rows with these indices, as a user would say them."""
         return [self.names[index] for index in active]
+
+
+@compiled
+def cost_of_wrenches(
+    G: Array, wanted: Array, share: Array, weight: Array, regulariser: Array
+) -> tuple[Array, Array]:
+    """H = G^T W G + eps R and g = G^T W w_CoM + eps R w_0; ``weight`` (6, r) has W's rows."""
+    weighted = weight * G
+    H = G.T.dot(weighted)
+    H.reshape(-1)[:: len(share) + 1] += regulariser
+    return H, wanted.dot(weighted) + regulariser * share
 
 
 @compiled

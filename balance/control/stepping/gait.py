@@ -16,6 +16,7 @@ from balance.control.stepping.planner import CANDIDATES, Landing, Lifted, Pendul
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
 from balance.control.stepping.swing import SwingPath
+from balance.dynamics.convex_polygon import is_inside, nearest_in
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ INSIDE_M = 0.02  # by which the capture point is inside of the support when a st
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
 RETURN = 0.5  # of the capture point's distance from its goal, by which the CoP is beyond it
+SPACED = np.linspace(0.0, 1.0, CANDIDATES)
 MISSED_M = 0.003  # height over its plane, at which a foot without a force sensor has landed
 
 
@@ -108,7 +110,7 @@ class Gait:
             if self._landed(seen):
                 self.mode, self.begin = Mode.LOAD, seen.time
         elif self.mode is Mode.LOAD and seen.time - self.begin >= self.sizes.load:
-            inside = self.eyes.hull(seen, INSIDE_M).contains(seen.xi)
+            inside = is_inside(self.eyes.hull(seen, INSIDE_M), seen.xi)
             if inside and legs_reach(self.sizes, seen, self.eyes.turned(seen, self.swing)):
                 self.mode, self.begin, self.plan = Mode.STAND, seen.time, None
             else:
@@ -185,7 +187,8 @@ class Gait:
     def _times(self, elapsed: float = 0.0) -> Array:
         """For how long a foot may still be in the air, that has been for ``elapsed`` s."""
         least, most = self.sizes.swing
-        return np.linspace(max(least - elapsed, 0.0), max(most - elapsed, 0.0), CANDIDATES)
+        first, last = max(least - elapsed, 0.0), max(most - elapsed, 0.0)
+        return first + (last - first) * SPACED
 
     def cop(self, seen: Seen) -> Array:
         """Where the CoP shall be now (2,)."""
@@ -193,4 +196,4 @@ class Gait:
             return self.plan.cop
         goal = seen.middle[:2]
         beyond = seen.xi + RETURN * (seen.xi - goal)
-        return self.eyes.hull(seen, EDGE_M).nearest(beyond)
+        return nearest_in(self.eyes.hull(seen, EDGE_M), beyond)

@@ -34,9 +34,9 @@ def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]
     com, ahead = seen.com, seen.com + AHEAD_S * seen.velocity
     places = [pose.translation for pose in seen.poses]
     if not gait.stepping:
-        middle = np.append(seen.middle[:2], 0.0)
+        middle = seen.middle
         legs = [(f, places[f], where) for f in (0, 1) for where in (com, ahead, middle)]
-        return float(seen.middle[2]), legs
+        return float(middle[2]), legs
     stance, legs = gait.stance, []
     if gait.mode is Mode.LOAD:
         legs = [(gait.swing, places[gait.swing], where) for where in (com, ahead)]

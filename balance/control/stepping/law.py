@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, section_of
-from balance.control.capture.law import CaptureController
+from balance.control.capture.law import CaptureController, HopelessError
 from balance.control.parts.output import ControlOutput, Footstep, Strategy
 from balance.control.parts.safety_frame import BELIEVABLE, BalancingLaw
 from balance.control.phases.course import SetpointTrack
@@ -17,7 +17,7 @@ from balance.control.stepping.gait import Mode
 from balance.control.stepping.home import Home
 from balance.control.stepping.seen import Seen
 from balance.control.stepping.sizes import can_step
-from balance.control.stepping.stepper import Stepper
+from balance.control.stepping.stepper import NOWHERE, Stepper
 from balance.dynamics.checks import is_within
 from balance.robots import Robot
 
@@ -66,7 +66,12 @@ class SteppingController(BalancingLaw):
         self.track = SetpointTrack(self.desired)
         self.bearing = np.ones(len(robot.soles))
         """What each contact is meant to do, (k,)."""
-        self.footstep = Footstep(Strategy.ANKLES, 0, -1, np.full(4, np.nan))
+        self.footstep = Footstep(Strategy.ANKLES, 0, -1, NOWHERE)
+        self._first_constraint: dict[BalancingLaw, int] = {}
+        count = 0
+        for each in self.laws:
+            self._first_constraint[each] = count
+            count += len(each.constraint_names)
 
     @property
     def moving_contacts(self) -> SteppingController:
@@ -110,8 +115,9 @@ class SteppingController(BalancingLaw):
         if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)):
             return self._told(self._asked.step(q, v, t), self.footstep.strategy, t)
         if self.home is not None:
-            output = self._leant(self.home, q, v, t)
-            if self.stepper is None or self.lean.planner.beyond <= HOPELESS:
+            hopeless = np.inf if self.stepper is None else HOPELESS
+            output = self._leant(self.home, q, v, t, hopeless)
+            if output is not None:
                 used = self.lean.used
                 if self.stepper is not None and used < AT_REST:
                     self.stepper.gait.rest(self._seen(self.stepper, q, v, t))
@@ -119,11 +125,17 @@ class SteppingController(BalancingLaw):
         assert self.stepper is not None
         return self._stepped(self.stepper, q, v, t)
 
-    def _leant(self, home: Home, q: Array, v: Array, t: float) -> ControlOutput:
-        """The answer of the law that leans."""
+    def _leant(
+        self, home: Home, q: Array, v: Array, t: float, hopeless: float = np.inf
+    ) -> ControlOutput | None:
+        """The answer of the law that leans; None if its plan ends beyond ``hopeless``."""
         self._take_over(self.lean, self._all)
         self.desired = home.setpoint(self.lean.path.at(t))
-        return self.lean.step(home.carried(q), v, t)
+        self.lean.hopeless = hopeless
+        try:
+            return self.lean.step(home.carried(q), v, t)
+        except HopelessError:
+            return None
 
     def _stepped(self, stepper: Stepper, q: Array, v: Array, t: float) -> ControlOutput:
         """The answer of the law for the feet that bear."""
@@ -132,7 +144,9 @@ class SteppingController(BalancingLaw):
         if self.home is None:
             self.home = stepper.home(seen)
             if self.home is not None:
-                return self._told(self._leant(self.home, q, v, t), Strategy.ANKLES, t)
+                output = self._leant(self.home, q, v, t)
+                assert output is not None
+                return self._told(output, Strategy.ANKLES, t)
         if gait.mode is Mode.STAND and (self.home or stepper.eyes.left(seen)):
             self.home = None
             gait.begin_step(seen)
@@ -151,14 +165,15 @@ class SteppingController(BalancingLaw):
         if law is not self._asked:
             if self._torques is not None:
                 law.take_over(self._torques, self._wrenches[contacts])
+                law.solver.doubt()  # from what was active before a step DAQP takes longer, or fails
             self._asked, self._contacts = law, contacts
 
     def _told(self, output: ControlOutput, strategy: Strategy, t: float) -> ControlOutput:
         """The output with the wrenches of all contacts, and what they are meant to do."""
-        wrenches, bearing = np.zeros_like(self._wrenches), np.zeros(len(self._wrenches))
+        wrenches, bearing = np.zeros(self._wrenches.shape), np.zeros(len(self._wrenches))
         wrenches[self._contacts], bearing[self._contacts] = output.wrenches, 1.0
         output.wrenches = wrenches
-        step, swing, landing = 0, -1, np.full(4, np.nan)
+        step, swing, landing = 0, -1, NOWHERE
         if self.stepper is not None:
             gait = self.stepper.gait
             step, (swing, landing) = gait.steps, self.stepper.landing()
@@ -170,8 +185,8 @@ class SteppingController(BalancingLaw):
             most = STEEPEST * (t - self._time) * self._limits.torques
             change = output.torques - self._torques
             output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
-        before = self.laws[: self.laws.index(self._asked)]
-        output.active = output.active + sum(len(law.constraint_names) for law in before)
+        if len(output.active):
+            output.active = output.active + self._first_constraint[self._asked]
         self._wrenches, self._torques, self.bearing = wrenches, output.torques, bearing
         self._time = t
         self.footstep = Footstep(strategy, step, swing, landing)

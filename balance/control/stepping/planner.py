@@ -13,12 +13,21 @@ most, then what a foot cannot travel in the time, then distance and time.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.stepping.sizes import INWARDS, LONGER, OUTWARDS, StepSizes
+from balance.control.stepping.sizes import (
+    INWARDS,
+    LONGER,
+    OUTWARDS,
+    PlanSizes,
+    StepSizes,
+    foot_travel,
+)
+from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 
@@ -28,7 +37,7 @@ CANDIDATES = 16
 SOONEST_S = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in every step, where frozen would cost a microsecond
 class Landing:
     """``place`` (2,) of the sole's centre, ``time`` (s) until touch-down, ``cop`` (2,) until then.
 
@@ -42,7 +51,7 @@ class Landing:
     cost: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pendulum:
     """Ground points (2,) of the CoM and its capture point, m."""
 
@@ -50,7 +59,7 @@ class Pendulum:
     xi: Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lifted:
     """How long ago (s) a foot left the ground, where it and the CoM were, (2,) each."""
 
@@ -77,46 +86,66 @@ def plan_landing(
     ``before`` s in which it still stands; ``lifted`` says how it left the ground, if it has, and
     ``planned`` the time of the last plan.
     """
-    c, s = np.cos(heading), np.sin(heading)
+    c, s = math.cos(heading), math.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    xi, com, foot = (turn @ (one - stance) for one in (pendulum.xi, pendulum.com, foot))
-    side = 1.0 if swing == 0 else -1.0
-    growth = np.exp(sizes.omega * np.maximum(times + before, SOONEST_S))[:, None]
-    want = np.array([0.0, side * (sizes.width - INWARDS * sizes.leg)])
-    half = sizes.half[1 - swing]
-    cop = np.clip((want - xi * growth) / (1.0 - growth), -half, half)
-    borne = growth * np.exp(sizes.omega * sizes.load)
-    caught = cop + (xi - cop) * borne
-    ideal = caught * [LONGER, 1.0] + [0.0, side * OUTWARDS * sizes.leg]
-    place = ideal.copy()
-    moved = (com - cop) * np.cosh(sizes.omega * (times + before))[:, None] + cop
-    moved += (xi - com) * np.sinh(sizes.omega * (times + before))[:, None]
-    place[:, 0] = np.clip(place[:, 0], -sizes.fore, sizes.fore)
-    outmost = np.minimum(side * moved[:, 1] + sizes.beside_hip, sizes.wide)
-    across = np.minimum(side * place[:, 1], np.maximum(outmost, sizes.narrow))
-    place[:, 1] = side * np.maximum(across, sizes.narrow)
-    # Too far out is no miss where the foot is put down inside of it.
-    short = np.abs(ideal[:, 0] - place[:, 0])
-    across = side * (ideal[:, 1] - place[:, 1])
-    missed = np.hypot(short, np.where(across > 0.0, across, 0.5 * across))
-    # How far the foot has to go relative to the CoM.
-    passed, start, com_start = 0.0, foot, com
+    passed, start, com_start = 0.0, foot, pendulum.com
     if lifted is not None:
-        passed = lifted.passed
-        start, com_start = turn @ (lifted.foot - stance), turn @ (lifted.com - stance)
-    way = place - start - (moved - com_start)
-    distance = np.hypot(way[:, 0], way[:, 1])
-    azimuth = float(np.arctan2(*(place - start).mean(axis=0)[::-1]))
-    beyond = np.maximum(distance - sizes.travel(azimuth, passed + times), 0.0)
-    cost = MISSED * missed + FAR * beyond + TIME * times
-    cost += DISTANCE * np.hypot(*(place - foot).T)
-    if planned is not None:
+        passed, start, com_start = lifted.passed, lifted.foot, lifted.com
+    points = np.array([pendulum.xi, pendulum.com, foot, start, com_start])
+    place, time, cop, missed, cost = best_landing(
+        sizes.of_plan, swing, turn, (points - stance).dot(turn.T), times, before, passed,
+        -1.0 if planned is None else planned,
+    )  # fmt: skip
+    return Landing(stance + place, time, stance + cop, missed, cost)
+
+
+@compiled
+def best_landing(
+    sizes: PlanSizes,
+    swing: int,
+    turn: Array,
+    points: Array,
+    times: Array,
+    before: float,
+    passed: float,
+    planned: float,
+) -> tuple[Array, float, Array, float, float]:
+    """Place, time, CoP, what is missed and cost of the best landing, from the stance foot.
+
+    ``points`` (5, 2), in the heading's axes, are the capture point, the CoM, the foot, and where
+    foot and CoM were ``passed`` s ago, when the foot left the ground; ``turn`` takes to those axes.
+    ``planned`` is negative without a last plan.
+    """
+    xi, com, foot, start, com_start = points[0], points[1], points[2], points[3], points[4]
+    omega, side = sizes.omega, 1.0 if swing == 0 else -1.0
+    growth = np.exp(omega * np.maximum(times + before, SOONEST_S))
+    want_y = side * (sizes.width - INWARDS * sizes.leg)
+    half = sizes.half[1 - swing]
+    cop_x = np.clip(-xi[0] * growth / (1.0 - growth), -half[0], half[0])
+    cop_y = np.clip((want_y - xi[1] * growth) / (1.0 - growth), -half[1], half[1])
+    borne = growth * math.exp(omega * sizes.load)
+    ideal_x = (cop_x + (xi[0] - cop_x) * borne) * LONGER
+    ideal_y = cop_y + (xi[1] - cop_y) * borne + side * OUTWARDS * sizes.leg
+    cosh, sinh = np.cosh(omega * (times + before)), np.sinh(omega * (times + before))
+    moved_x = (com[0] - cop_x) * cosh + cop_x + (xi[0] - com[0]) * sinh
+    moved_y = (com[1] - cop_y) * cosh + cop_y + (xi[1] - com[1]) * sinh
+    x = np.clip(ideal_x, -sizes.fore, sizes.fore)
+    outmost = np.minimum(side * moved_y + sizes.beside_hip, sizes.wide)
+    across = np.minimum(side * ideal_y, np.maximum(outmost, sizes.narrow))
+    y = side * np.maximum(across, sizes.narrow)
+    # Too far out is no miss where the foot is put down inside of it.
+    across = side * (ideal_y - y)
+    missed = np.hypot(ideal_x - x, np.where(across > 0.0, across, 0.5 * across))
+    # How far the foot has to go relative to the CoM.
+    way_x = x - start[0] - (moved_x - com_start[0])
+    way_y = y - start[1] - (moved_y - com_start[1])
+    azimuth = math.atan2((y - start[1]).mean(), (x - start[0]).mean())
+    beyond = np.hypot(way_x, way_y) - foot_travel(sizes, azimuth, passed + times)
+    cost = MISSED * missed + FAR * np.maximum(beyond, 0.0) + TIME * times
+    cost += DISTANCE * np.hypot(x - foot[0], y - foot[1])
+    if planned >= 0.0:
         cost += CHANGE * np.abs(times - planned)
-    best = int(cost.argmin())
-    return Landing(
-        stance + turn.T @ place[best],
-        float(times[best]),
-        stance + turn.T @ cop[best],
-        float(missed[best]),
-        float(cost[best]),
-    )
+    i = cost.argmin()
+    back = np.ascontiguousarray(turn.T)
+    place, cop = back.dot(np.array([x[i], y[i]])), back.dot(np.array([cop_x[i], cop_y[i]]))
+    return place, float(times[i]), cop, float(missed[i]), float(cost[i])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,14 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.stepping.sizes import StepSizes, heading_of
-from balance.robots.support_polygon import SupportPolygon, foot_corners
+from balance.dynamics.compiled import compiled
+from balance.dynamics.convex_polygon import convex_hull, is_inside
+from balance.robots.support_polygon import inner_corners
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in every step, where frozen would cost a microsecond
 class Seen:
     """A state: ``com``, ``velocity`` (3,) and ``xi`` (2,), m; ``poses`` of the soles, left first.
 
@@ -43,6 +46,7 @@ class Eyes:
 
     def __init__(self, model: pin.Model, q_nominal: Array, sizes: StepSizes) -> None:
         self._model, self._data, self._sizes = model, model.createData(), sizes
+        self._corners: dict[float, list[Array]] = {}  # of the soles, by how much smaller they are
         self.nominal = self.see(q_nominal, np.zeros(model.nv), 0.0, None)
         self._facing = self.heading(self.nominal)
 
@@ -72,15 +76,17 @@ class Eyes:
 
     def left(self, seen: Seen) -> bool:
         """Whether the capture point has left the support of both feet."""
-        return not self.hull(seen, 0.0).contains(seen.xi)
+        return not is_inside(self.hull(seen, 0.0), seen.xi)
 
-    def hull(self, seen: Seen, margin: float) -> SupportPolygon:
-        """The support of both feet, each smaller by ``margin`` m."""
+    def hull(self, seen: Seen, margin: float) -> Array:
+        """Vertices (n, 2) of the support of both feet, each smaller by ``margin`` m."""
+        if margin not in self._corners:
+            self._corners[margin] = [inner_corners(sole, margin) for sole in self._sizes.soles]
         corners = [
-            foot_corners(sole, pose, margin)
-            for sole, pose in zip(self._sizes.soles, seen.poses, strict=True)
+            inner.dot(pose.rotation[:2].T) + pose.translation[:2]
+            for inner, pose in zip(self._corners[margin], seen.poses, strict=True)
         ]
-        return SupportPolygon(np.concatenate(corners))
+        return convex_hull(np.concatenate(corners))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +107,26 @@ class Plane:
 
     def above(self, place: Array) -> Array:
         """The point (3,) of the plane over ``place`` (2,)."""
-        way = place - self.point[:2]
-        rise = -float(self.normal[:2].dot(way)) / float(self.normal[2])
-        return np.append(place, self.point[2] + rise)
+        x, y = place.tolist()
+        p_x, p_y, p_z = self.point.tolist()
+        n_x, n_y, n_z = self.normal.tolist()
+        return np.array([x, y, p_z - (n_x * (x - p_x) + n_y * (y - p_y)) / n_z])
 
     def axes(self, yaw: float) -> Array:
         """Rotation (3, 3) of a sole that lies on it and faces ``yaw``."""
-        ahead = np.array([np.cos(yaw), np.sin(yaw), 0.0])
-        x = ahead - self.normal * self.normal.dot(ahead)
-        x /= np.linalg.norm(x)
-        return np.column_stack([x, np.cross(self.normal, x), self.normal])
+        return lying_axes(self.normal, math.cos(yaw), math.sin(yaw))
+
+
+@compiled
+def lying_axes(normal: Array, c: float, s: float) -> Array:
+    """Axes of what lies on a plane with that ``normal`` and faces (c, s)."""
+    axes = np.empty((3, 3))
+    x, y, z = normal[0], normal[1], normal[2]
+    into = x * c + y * s
+    a_x, a_y, a_z = c - x * into, s - y * into, -z * into
+    length = math.sqrt(a_x * a_x + a_y * a_y + a_z * a_z)
+    a_x, a_y, a_z = a_x / length, a_y / length, a_z / length
+    axes[0] = a_x, y * a_z - z * a_y, x
+    axes[1] = a_y, z * a_x - x * a_z, y
+    axes[2] = a_z, x * a_y - y * a_x, z
+    return axes

@@ -7,12 +7,15 @@ same for all robots.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.phases.course import PEAK_BEND, PEAK_RATE
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 from balance.robots.capability.body import level_directions
 from balance.robots.capability.legs import legs
@@ -97,15 +100,49 @@ class StepSizes:
         """Height of a foot on its way."""
         return LIFT * self.leg
 
-    def travel(self, azimuth: float, times: Array) -> Array:
-        """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
-        around = np.append(STEP_AZIMUTHS, 2.0 * np.pi)
-        angle = azimuth % (2.0 * np.pi)
-        speed = np.interp(angle, around, np.append(self.foot_speed, self.foot_speed[0]))
-        bend = np.interp(
-            angle, around, np.append(self.foot_acceleration, self.foot_acceleration[0])
+    @cached_property
+    def of_plan(self) -> PlanSizes:
+        """Those that a plan needs."""
+        return PlanSizes(
+            omega=self.omega,
+            load=self.load,
+            leg=self.leg,
+            width=self.width,
+            fore=self.fore,
+            wide=self.wide,
+            narrow=self.narrow,
+            beside_hip=self.beside_hip,
+            half=self.half,
+            azimuths=np.append(STEP_AZIMUTHS, 2.0 * np.pi),
+            foot_speed=np.append(self.foot_speed, self.foot_speed[0]),
+            foot_acceleration=np.append(self.foot_acceleration, self.foot_acceleration[0]),
         )
-        return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
+
+
+class PlanSizes(NamedTuple):
+    """Sizes as :class:`StepSizes` has them, of feet's speed and acceleration all around."""
+
+    omega: float
+    load: float
+    leg: float
+    width: float
+    fore: float
+    wide: float
+    narrow: float
+    beside_hip: float
+    half: Array
+    azimuths: Array
+    foot_speed: Array
+    foot_acceleration: Array
+
+
+@compiled
+def foot_travel(sizes: PlanSizes, azimuth: float, times: Array) -> Array:
+    """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
+    angle = azimuth % (2.0 * np.pi)
+    speed = np.interp(angle, sizes.azimuths, sizes.foot_speed)
+    bend = np.interp(angle, sizes.azimuths, sizes.foot_acceleration)
+    return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
 
 
 def can_step(robot: Robot) -> bool:

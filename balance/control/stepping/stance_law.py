@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from balance.config import BalancingLawConfig
 from balance.control.parts.joint_bounds import JointBounds
 from balance.control.parts.setpoints import Desired
-from balance.control.parts.support import read_only
+from balance.control.parts.support import moved_by, read_only
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
+from balance.dynamics.compiled import compiled
+from balance.dynamics.placements import frame_points
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 
@@ -32,6 +34,7 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     0.5,
     1e-3,
 )
+BODY_ROWS = 9  # of CoM, angular momentum and base
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
 BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
 
@@ -84,6 +87,8 @@ class StanceLaw(TaskLaw):
         self._unit = UNIT * self.body.mass
         self._posture = robot.q_nominal[7:].copy()
         self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
+        self._gravity = np.array(robot.model.gravity.linear)
+        self._feet: dict[str, tuple[int, Array, Array]] = {}
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -108,49 +113,123 @@ class StanceLaw(TaskLaw):
         """Torques and wrenches as near to what is wanted as contacts, drives and joints allow."""
         wish = self.wish
         assert wish is not None
-        rows, values = self._rows(here, wish)
+        swing = wish.swing
+        n = BODY_ROWS if swing is None else BODY_ROWS + 6
+        rows, values = np.zeros((n, here.A.shape[1])), np.zeros(n)
+        turn = pin.log3(wish.rotation.dot(here.R_WB.T))
+        write_body_rows(
+            self._unit, self.height, here.mass, self.omega, here.A, here.momentum,
+            here.momentum_drift, here.R_WB, here.v, wish.acceleration, turn, rows, values,
+        )  # fmt: skip
+        if swing is not None:
+            joint, moves, frame = self._foot_of(swing.surface)
+            pose = frame.dot(here.placements[joint])
+            turn = pin.log3(swing.rotation.dot(pose[:3]))
+            write_foot_rows(
+                self._unit, self.height, self.omega, here.J, moves, here.v, pose, frame[3],
+                here.placements[joint], here.accelerations[joint], self._gravity,
+                swing.place, swing.velocity, swing.acceleration, turn, rows, values,
+            )  # fmt: skip
         rate = POSTURE_RATE * self.omega
         wanted = rate**2 * (self._posture - here.q[7:]) - 2.0 * rate * here.v[6:]
         tasks = WeightedRows(rows, values, self._joint_rows, self._joint_rows * wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
 
-    def _rows(self, here: BodyView, wish: Wish) -> tuple[Array, Array]:
-        unit, z, mass, omega = self._unit, self.height, here.mass, self.omega
-        n = 9 if wish.swing is None else 15
-        rows, values = np.zeros((n, here.A.shape[1])), np.zeros(n)
-        level, up = unit * COM**0.5 / mass, unit * COM_UP**0.5 / mass
-        force = mass * wish.acceleration - here.momentum_drift[:3]
-        rows[:2], rows[2] = level * here.A[:2], up * here.A[2]
-        values[:2], values[2] = level * force[:2], up * force[2]
-        scale = unit * SPIN**0.5 / (mass * z)
-        rows[3:6] = scale * here.A[3:]
-        spin = -SPIN_RATE * omega * here.momentum[3:]
-        values[3:6] = scale * (spin - here.momentum_drift[3:])
-        scale, rate = unit * BASE**0.5 * z, BASE_RATE * omega
-        rows[6:9, 3:6] = scale * here.R_WB
-        error = pin.log3(wish.rotation.dot(here.R_WB.T))
-        turned = here.R_WB.dot(here.v[3:6])
-        values[6:9] = scale * (rate**2 * error - 2.0 * rate * turned)
-        if wish.swing is not None:
-            self._foot_rows(here, wish.swing, rows[9:], values[9:])
-        return rows, values
+    def _foot_of(self, surface: ContactSurface) -> tuple[int, Array, Array]:
+        """Of a sole its joint, which coordinates move it (nv,), and how it follows the joint."""
+        if surface.name not in self._feet:
+            frame = self.robot.model.frames[surface.frame_id]
+            joint, placement = frame.parentJoint, frame.placement * surface.placement
+            rows = frame_points(placement, np.zeros((0, 3)))
+            self._feet[surface.name] = joint, moved_by(self.robot.model, joint), rows
+        return self._feet[surface.name]
 
-    def _foot_rows(self, here: BodyView, swing: SwingTarget, rows: Array, values: Array) -> None:
-        model, data, surface, omega = here.model, here.data, swing.surface, self.omega
-        frame = model.frames[surface.frame_id]
-        placement = frame.placement * surface.placement
-        joint = frame.parentJoint
-        J = pin.getFrameJacobian(model, data, joint, placement, pin.LOCAL_WORLD_ALIGNED)
-        X = data.oMi[joint] * placement
-        velocity = J.dot(here.v)
-        drift = placement.actInv(here.acceleration(joint))
-        rate, turn = FOOT_RATE * omega, FOOT_TURN_RATE * omega
-        target = np.empty(6)
-        target[:3] = swing.acceleration + rate**2 * (swing.place - X.translation)
-        target[:3] += 2.0 * rate * (swing.velocity - velocity[:3])
-        target[:3] -= X.rotation.dot(drift.linear) + np.cross(velocity[3:], velocity[:3])
-        target[3:] = turn**2 * pin.log3(swing.rotation.dot(X.rotation.T))
-        target[3:] -= 2.0 * turn * velocity[3:] + X.rotation.dot(drift.angular)
-        weights = np.sqrt([FOOT, FOOT, FOOT_UP, *3 * [FOOT_TURN * self.height**2]]) * self._unit
-        rows[:] = weights[:, None] * J
-        values[:] = weights * target
+
+@compiled
+def write_body_rows(
+    unit: float,
+    z: float,
+    mass: float,
+    omega: float,
+    A: Array,
+    momentum: Array,
+    drift: Array,
+    R_WB: Array,
+    v: Array,
+    acceleration: Array,
+    turn: Array,
+    rows: Array,
+    values: Array,
+) -> None:
+    """The first rows: the CoM's acceleration, the angular momentum to rest, and the base.
+
+    ``turn`` (3,) is the rotation vector that takes the base to where it shall be, world axes.
+    """
+    level, up = unit * COM**0.5 / mass, unit * COM_UP**0.5 / mass
+    spin, base = unit * SPIN**0.5 / (mass * z), unit * BASE**0.5 * z
+    rate = BASE_RATE * omega
+    for i in range(3):
+        scale = up if i == 2 else level
+        rows[i] = scale * A[i]
+        values[i] = scale * (mass * acceleration[i] - drift[i])
+        rows[3 + i] = spin * A[3 + i]
+        values[3 + i] = spin * (-SPIN_RATE * omega * momentum[3 + i] - drift[3 + i])
+        rows[6 + i, 3:6] = base * R_WB[i]
+        turning = R_WB[i, 0] * v[3] + R_WB[i, 1] * v[4] + R_WB[i, 2] * v[5]
+        values[6 + i] = base * (rate**2 * turn[i] - 2.0 * rate * turning)
+
+
+@compiled
+def write_foot_rows(
+    unit: float,
+    z: float,
+    omega: float,
+    J: Array,
+    moves: Array,
+    v: Array,
+    pose: Array,
+    centre: Array,
+    axes: Array,
+    joint_acceleration: Array,
+    gravity: Array,
+    place: Array,
+    velocity: Array,
+    acceleration: Array,
+    turn: Array,
+    rows: Array,
+    values: Array,
+) -> None:
+    """The last six rows: the swing foot's centre, then its turning, towards where they shall be.
+
+    ``pose`` has the sole's axes and place, ``centre`` its place in the joint whose ``axes`` and
+    spatial acceleration, without that of ``gravity``, are given; ``turn`` (3,) the rotation vector
+    to go.
+    """
+    x, y, w = pose[3, 0], pose[3, 1], pose[3, 2]
+    own, J_w = rows[BODY_ROWS:], J[3:] * moves
+    own[0] = J[0] * moves + J_w[1] * w - J_w[2] * y
+    own[1] = J[1] * moves + J_w[2] * x - J_w[0] * w
+    own[2] = J[2] * moves + J_w[0] * y - J_w[1] * x
+    own[3:] = J_w
+    now = own.dot(v)
+    rate, about = FOOT_RATE * omega, FOOT_TURN_RATE * omega
+    weight, heavy = unit * FOOT**0.5, unit * FOOT_UP**0.5
+    turning = unit * FOOT_TURN**0.5 * z
+    # The drift is the acceleration of the sole's centre: the spatial one and omega x V.
+    a, b = joint_acceleration[:3], joint_acceleration[3:]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        drift = gravity[i] + now[3 + j] * now[k] - now[3 + k] * now[j]
+        bend = 0.0
+        for m in range(3):
+            n, o = (m + 1) % 3, (m + 2) % 3
+            drift += (a[m] + b[n] * centre[o] - b[o] * centre[n]) * axes[m, i]
+            bend += b[m] * axes[m, i]
+        scale = heavy if i == 2 else weight
+        target = acceleration[i] + rate**2 * (place[i] - pose[3, i])
+        target += 2.0 * rate * (velocity[i] - now[i])
+        own[i] *= scale
+        values[BODY_ROWS + i] = scale * (target - drift)
+        own[3 + i] *= turning
+        target = about**2 * turn[i] - 2.0 * about * now[3 + i]
+        values[BODY_ROWS + 3 + i] = turning * (target - bend)

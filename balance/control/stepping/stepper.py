@@ -24,10 +24,12 @@ Array = NDArray[np.float64]
 
 UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 EMPTY_N = 1e-3  # bound of a foot whose load is off
+NOWHERE = np.full(4, np.nan)
+NOWHERE.flags.writeable = False
 HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """Which law is asked in a period, the numbers of its contacts, and where the robot shall be."""
 
@@ -86,7 +88,8 @@ class Stepper:
         acceleration = self._acceleration(seen, height)
         law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet]))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
-        com = np.append(seen.middle[:2], height)
+        com = seen.middle
+        com[2] = height
         desired = Desired(com, zero, zero, quaternion, rotation, zero, zero, moving=False)
         return Asked(law, self.numbers[feet], desired)
 
@@ -95,7 +98,7 @@ class Stepper:
         omega, rate = self.sizes.omega, HEIGHT_RATE * self.sizes.omega
         level = omega**2 * (seen.com[:2] - self.gait.cop(seen))
         up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
-        return np.append(level, up)
+        return np.array([*level.tolist(), up])
 
     def _swing(self) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
@@ -113,18 +116,18 @@ class Stepper:
     def _bounds(self, seen: Seen) -> tuple[Array, Array]:
         """Least and largest normal forces (2,), N: a foot's load is taken off and put on."""
         gait = self.gait
-        least, most = np.full(2, self._least), np.full(2, self._full)
+        most = np.array([self._full, self._full])
         passed = seen.time - gait.begin
         if gait.mode is Mode.UNLOAD:
             most[gait.swing] = gait.unload_from * (1.0 - passed / gait.unload_s)
         elif gait.mode is Mode.LOAD:
             most[gait.swing] = self._weight * (passed + self._period) / self.sizes.load
         most = np.maximum(most, EMPTY_N)
-        return np.minimum(least, 0.5 * most), most
+        return np.minimum(self._least, 0.5 * most), most
 
     def landing(self) -> tuple[int, Array]:
         """Number of the sole that steps, and where it is to land, (4,); -1 and NaN for none."""
         gait = self.gait
         if not gait.stepping:
-            return -1, np.full(4, np.nan)
-        return int(self.numbers[gait.swing]), np.append(gait.aim[1], gait.yaw)
+            return -1, NOWHERE
+        return int(self.numbers[gait.swing]), np.array([*gait.aim[1].tolist(), gait.yaw])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.dynamics.compiled import compiled
+
 Array = NDArray[np.float64]
 
 RISE = 0.45  # of the swing's time, after which the foot is highest
@@ -36,7 +38,7 @@ class SwingPath:
         whole = self.time + left
         if left > SOONEST:
             for axis in (0, 1):
-                self._move(axis, dt, float(goal[axis]), 0.0, left)
+                self._move(axis, dt, goal[axis], 0.0, left)
             to_top = RISE * whole - self.time
             self._rising = to_top > SOONEST
             if self._rising:
@@ -59,13 +61,28 @@ class SwingPath:
 
     def _move(self, axis: int, dt: float, end: float, speed: float, T: float) -> None:
         """Along one axis by ``dt`` of the ``T`` s in which ``end`` is reached at a ``speed``."""
-        x, v, a = self.place[axis], self.velocity[axis], self.acceleration[axis]
-        v1, a1 = v * T, a * T * T
-        way, v_end = end - x, speed * T
-        c3 = 10.0 * way - 6.0 * v1 - 1.5 * a1 - 4.0 * v_end
-        c4 = -15.0 * way + 8.0 * v1 + 1.5 * a1 + 7.0 * v_end
-        c5 = 6.0 * way - 3.0 * v1 - 0.5 * a1 - 3.0 * v_end
-        s = min(dt / T, 1.0)
-        self.place[axis] = x + s * (v1 + s * (0.5 * a1 + s * (c3 + s * (c4 + s * c5))))
-        self.velocity[axis] = (v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
-        self.acceleration[axis] = (a1 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2
+        move_on(self.place, self.velocity, self.acceleration, axis, dt, end, speed, T)
+
+
+@compiled
+def move_on(
+    place: Array,
+    velocity: Array,
+    acceleration: Array,
+    axis: int,
+    dt: float,
+    end: float,
+    speed: float,
+    T: float,
+) -> None:
+    """Go on along the polynomial of fifth order that reaches ``end`` at a ``speed`` in ``T`` s."""
+    x, v, a = place[axis], velocity[axis], acceleration[axis]
+    v1, a1 = v * T, a * T * T
+    way, v_end = end - x, speed * T
+    c3 = 10.0 * way - 6.0 * v1 - 1.5 * a1 - 4.0 * v_end
+    c4 = -15.0 * way + 8.0 * v1 + 1.5 * a1 + 7.0 * v_end
+    c5 = 6.0 * way - 3.0 * v1 - 0.5 * a1 - 3.0 * v_end
+    s = min(dt / T, 1.0)
+    place[axis] = x + s * (v1 + s * (0.5 * a1 + s * (c3 + s * (c4 + s * c5))))
+    velocity[axis] = (v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
+    acceleration[axis] = (a1 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2

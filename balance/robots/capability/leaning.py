@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous, solve_square
 from balance.robots import Robot
 from balance.robots.capability.body import RestingBody, at_rest, contact_joints, level_directions
 from balance.robots.capability.cop import cop_region
@@ -84,6 +86,7 @@ class Leaning:
         return shares(self.B, self.up, self.down, side)
 
 
+@compiled
 def shares(B: Array, up: Array, down: Array, axis: Array) -> Array:
     """The shares (3 + n, 2) of level excursions about ``axis`` (2,), of any length but zero."""
     effect = axis.dot(B[:2])
@@ -91,8 +94,10 @@ def shares(B: Array, up: Array, down: Array, axis: Array) -> Array:
     given = ranges * np.abs(effect)
     weighted = B * (ranges**2 / (given + NOTABLE * given.sum()))
     gram = weighted.dot(B.T)
-    gram.ravel()[::4] += SOFTENING * gram[0, 0]
-    return np.asarray(np.linalg.solve(gram, weighted).T[:, :2])
+    softer = SOFTENING * gram[0, 0]
+    for i in range(3):
+        gram[i, i] += softer
+    return contiguous(solve_square(gram, weighted)[0].T[:, :2])
 
 
 def leaning(robot: Robot, friction: float) -> Leaning:
