@@ -21,6 +21,7 @@ from balance.analysis.limits.pendulum import PendulumProgramme
 from balance.analysis.limits.programme import Solution
 from balance.analysis.limits.stepping import Feet, Walk, foot_travel
 from balance.control.stepping.sizes import SPREAD, step_sizes
+from balance.control.stepping.sizes import foot_travel as foot_way
 from balance.errors import InputError, RobotError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
@@ -274,7 +275,8 @@ def law_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing_s
     The law weighs the way that a foot gets in its time, and may ask for more.
     """
     sizes = step_sizes(robot)
-    travel = [float(sizes.travel(azimuth, np.array([swing_s]))[0]) for azimuth in STEP_AZIMUTHS]
+    times = np.array([swing_s])
+    travel = [foot_way(sizes.of_plan, azimuth, times)[0] for azimuth in STEP_AZIMUTHS]
     return replace(
         robot_walk(robot, bounds, numbers, swing_s),
         prepare=sizes.prepare * bounds.omega,

@@ -117,7 +117,7 @@ class Feet:
             self.lp.below(REACH, np.append(landed, stance), rows, most)
         if walk.fore is not None:
             columns = np.array([landed[0], stance[0]])
-            self.lp.below(REACH, columns, np.array([[1.0, -1.0], [-1.0, 1.0]]), [walk.fore] * 2)
+            self.lp.below(REACH, columns, np.array([[1.0, -1.0], [-1.0, 1.0]]), walk.fore)
         left, right = (landed, stance) if swing == 0 else (stance, landed)
         columns = np.array([left[1], right[1]])
         if walk.widest is not None:
