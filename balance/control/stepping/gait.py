@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.stepping.legs import legs_reach
-from balance.control.stepping.planner import CANDIDATES, Landing, Lifted, Pendulum, plan_landing
+from balance.control.stepping.planner import (
+    CANDIDATES,
+    FootMotion,
+    Landing,
+    Pendulum,
+    plan_landing,
+)
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
 from balance.control.stepping.swing import SwingPath
@@ -58,7 +64,6 @@ class Gait:
         self.yaw = 0.0
         """With which the foot that steps is to land."""
         self._touched: float | None = None
-        self._lifted: tuple[Array, Array] | None = None
         self._at = np.zeros(3)
         self.unload_s = sizes.prepare
         self.unload_from = weight
@@ -90,9 +95,25 @@ class Gait:
         return self.plan, self.ground.above(self.plan.place)
 
     def begin_step(self, seen: Seen) -> None:
-        """Take the first step, with the foot whose plan is the better one."""
-        plans = [self._planned(seen, foot, self._times(), self.sizes.prepare) for foot in (0, 1)]
-        self._unload(seen, int(plans[1].cost < plans[0].cost - 1e-9), self.sizes.prepare)
+        """Take the first step, with the foot whose plan, and that of the step after it, is better.
+
+        The first step alone would not do: a far foot that closes up costs little, and leaves the
+        near one with a farther way.
+        """
+        costs = [self._cost_of_two(seen, foot) for foot in (0, 1)]
+        self._unload(seen, int(costs[1] < costs[0] - 1e-9), self.sizes.prepare)
+
+    def _cost_of_two(self, seen: Seen, foot: int) -> float:
+        """Cost of a step with a ``foot`` and of the one with the other foot that follows."""
+        sizes, now = self.sizes, Pendulum(seen.com[:2], seen.xi)
+        heading = self.eyes.heading(seen, 1 - foot)
+        first = self._planned(seen, foot, self._times(), sizes.prepare)
+        then = now.after(sizes.prepare + first.time + sizes.load, first.cop, sizes.omega)
+        other = FootMotion.resting(seen.place(1 - foot))
+        second = plan_landing(
+            sizes, then, 1 - foot, first.place, heading, other, self._times(), sizes.transfer
+        )
+        return first.cost + second.cost
 
     def update(self, seen: Seen) -> None:
         """Go on to the state that follows, if it is time, and plan anew."""
@@ -119,13 +140,12 @@ class Gait:
         self.unload_from = self._weight
         if seen.forces is not None:
             self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
-        self._touched, self._lifted = None, None
+        self._touched = None
         self.steps += 1
         self.plan = self._planned(seen, foot, self._times(), duration)
 
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
-        self._lifted = seen.place(self.swing).copy(), seen.com[:2].copy()
         place = seen.poses[self.swing].translation
         self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
 
@@ -146,9 +166,10 @@ class Gait:
         """Whether the foot is down: it touches, flat and at rest, or has had its time to be."""
         assert self.path is not None
         pose = seen.poses[self.swing]
+        if self.path.rises or not self._touches(seen):
+            self._touched = None  # it may have bounced
+            return False
         if self._touched is None:
-            if self.path.rises or not self._touches(seen):
-                return False
             self._touched, self._at = seen.time, pose.translation.copy()
         moved = float(np.linalg.norm(pose.translation - self._at)) / self._period
         self._at = pose.translation.copy()
@@ -166,19 +187,19 @@ class Gait:
     def _planned(
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
     ) -> Landing:
-        lifted = None
-        if self._lifted is not None:
-            lifted = Lifted(seen.time - self.begin, *self._lifted)
+        motion = FootMotion.resting(seen.place(foot))
+        if self.mode is Mode.SWING and self.path is not None:
+            path = self.path
+            motion = FootMotion(path.place[:2], path.velocity[:2], path.acceleration[:2])
         return plan_landing(
             self.sizes,
             Pendulum(seen.com[:2], seen.xi),
             foot,
             seen.place(1 - foot),
             self.eyes.heading(seen, 1 - foot),
-            seen.place(foot),
+            motion,
             times,
             before,
-            lifted,
             planned,
         )
 

@@ -18,14 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.phases.course import PEAK_BEND, PEAK_RATE
 from balance.control.stepping.sizes import INWARDS, LONGER, OUTWARDS, StepSizes
 
 Array = NDArray[np.float64]
 
-MISSED, FAR, DISTANCE, TIME = 10.0, 8.0, 0.3, 1.0  # per m, m, m and s
+MISSED, FAR, DISTANCE, TIME = 10.0, 14.0, 0.3, 1.0  # per m, m, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
 CANDIDATES = 16
 SOONEST_S = 1e-3
+AT = (0.2, 0.35, 0.5, 0.65, 0.8)  # of a path, where its speed and acceleration are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,25 @@ class Pendulum:
     com: Array
     xi: Array
 
+    def after(self, time: float, cop: Array, omega: float) -> Pendulum:
+        """What it is after a ``time`` (s) with the CoP at rest."""
+        growth = np.exp(omega * time)
+        xi = cop + growth * (self.xi - cop)
+        return Pendulum(0.5 * (xi + cop + (2.0 * self.com - self.xi - cop) / growth), xi)
+
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
-    """How long ago (s) a foot left the ground, where it and the CoM were, (2,) each."""
+class FootMotion:
+    """Place, velocity and acceleration (2,) of a sole's centre."""
 
-    passed: float
-    foot: Array
-    com: Array
+    place: Array
+    velocity: Array
+    acceleration: Array
+
+    @classmethod
+    def resting(cls, place: Array) -> FootMotion:
+        """That of a foot that stands."""
+        return cls(place, np.zeros(2), np.zeros(2))
 
 
 def plan_landing(
@@ -65,21 +78,19 @@ def plan_landing(
     swing: int,
     stance: Array,
     heading: float,
-    foot: Array,
+    foot: FootMotion,
     times: Array,
     before: float,
-    lifted: Lifted | None = None,
     planned: float | None = None,
 ) -> Landing:
     """The best landing of foot ``swing`` (0 left, 1 right) with the other one at ``stance`` (2,).
 
-    ``foot`` (2,) is where it is, ``times`` (n,) how long it may still be in the air, after
-    ``before`` s in which it still stands; ``lifted`` says how it left the ground, if it has, and
-    ``planned`` the time of the last plan.
+    ``times`` (n,) is how long it may still be in the air, after ``before`` s in which it still
+    stands, and ``planned`` the time of the last plan.
     """
     c, s = np.cos(heading), np.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    xi, com, foot = (turn @ (one - stance) for one in (pendulum.xi, pendulum.com, foot))
+    xi, com, start = (turn @ (one - stance) for one in (pendulum.xi, pendulum.com, foot.place))
     side = 1.0 if swing == 0 else -1.0
     growth = np.exp(sizes.omega * np.maximum(times + before, SOONEST_S))[:, None]
     want = np.array([0.0, side * (sizes.width - INWARDS * sizes.leg)])
@@ -99,17 +110,11 @@ def plan_landing(
     short = np.abs(ideal[:, 0] - place[:, 0])
     across = side * (ideal[:, 1] - place[:, 1])
     missed = np.hypot(short, np.where(across > 0.0, across, 0.5 * across))
-    # How far the foot has to go relative to the CoM.
-    passed, start, com_start = 0.0, foot, com
-    if lifted is not None:
-        passed = lifted.passed
-        start, com_start = turn @ (lifted.foot - stance), turn @ (lifted.com - stance)
-    way = place - start - (moved - com_start)
-    distance = np.hypot(way[:, 0], way[:, 1])
-    azimuth = float(np.arctan2(*(place - start).mean(axis=0)[::-1]))
-    beyond = np.maximum(distance - sizes.travel(azimuth, passed + times), 0.0)
-    cost = MISSED * missed + FAR * beyond + TIME * times
-    cost += DISTANCE * np.hypot(*(place - foot).T)
+    way = place - start
+    drift = (moved - com) / np.maximum(times + before, SOONEST_S)[:, None]
+    rates = turn @ foot.velocity, turn @ foot.acceleration
+    cost = MISSED * missed + FAR * _beyond(sizes, way, *rates, drift, times) + TIME * times
+    cost += DISTANCE * np.hypot(way[:, 0], way[:, 1])
     if planned is not None:
         cost += CHANGE * np.abs(times - planned)
     best = int(cost.argmin())
@@ -120,3 +125,28 @@ def plan_landing(
         float(missed[best]),
         float(cost[best]),
     )
+
+
+def _beyond(
+    sizes: StepSizes, way: Array, velocity: Array, acceleration: Array, drift: Array, times: Array
+) -> Array:
+    """By how much ways (n, 2) in ``times`` (n,) are longer than what a foot's drives allow, m.
+
+    The path is that of :class:`SwingPath` from the foot's ``velocity`` and ``acceleration`` (2,).
+    Drives see the speed relative to the CoM, which moves on at ``drift`` (n, 2), and all of the
+    acceleration: at the path's both ends the CoM does not stand still.
+    """
+    T = np.maximum(times, SOONEST_S)[:, None]
+    v, a = velocity * T, acceleration * T**2
+    c3 = 10.0 * way - 6.0 * v - 1.5 * a
+    c4 = -15.0 * way + 8.0 * v + 1.5 * a
+    c5 = 6.0 * way - 3.0 * v - 0.5 * a
+    azimuth = float(np.arctan2(*way.mean(axis=0)[::-1]))
+    fastest, strongest = sizes.foot_limits(azimuth)
+    most = np.zeros((2, len(times)))
+    for s in AT:
+        speed = (v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T - drift
+        bend = (a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2
+        most = np.maximum(most, [np.hypot(*speed.T), np.hypot(*bend.T)])
+    excess = (most[0] - fastest) * times / PEAK_RATE, (most[1] - strongest) * times**2 / PEAK_BEND
+    return np.maximum(np.maximum(*excess), 0.0)

@@ -58,6 +58,14 @@ class Eyes:
         xi = com[:2] + velocity[:2] / sizes.omega
         return Seen(t, com, velocity, xi, (left, right), forces)
 
+    def sole_velocity(self, foot: int) -> Array:
+        """Of a sole's centre (3,) in the state that was looked at last, m/s, world axes."""
+        sole = self._sizes.soles[foot]
+        frame = self._model.frames[sole.frame_id]
+        place, joint = frame.placement * sole.placement, frame.parentJoint
+        velocity = place.actInv(self._data.v[joint]).linear
+        return np.asarray((self._data.oMi[joint] * place).rotation.dot(velocity))
+
     def heading(self, seen: Seen, foot: int | None = None) -> float:
         """Where the robot is to face, by one foot, or by both."""
         yaws = [heading_of(seen.poses[f].rotation) - self._sizes.turns[f] for f in (0, 1)]

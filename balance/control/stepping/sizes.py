@@ -12,7 +12,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.phases.course import PEAK_BEND, PEAK_RATE
 from balance.robots import Robot
 from balance.robots.capability.body import level_directions
 from balance.robots.capability.legs import legs
@@ -32,7 +31,7 @@ INWARDS = 0.075  # of L: by how much the capture point shall be inside of the fo
 LIFT = 0.05  # of L
 LANDING = 0.04  # omega L, of a foot that touches down, at most
 INSIDE = 0.25  # of a sole's half sides that a planned CoP keeps from its edges
-SPEED_SHARE, ACCELERATION_SHARE = 0.9, 0.5  # of what a foot's drives allow
+SPEED_SHARE, ACCELERATION_SHARE = 1.2, 0.75  # of what a foot's drives allow
 STRETCH = 0.965  # of L, from hip to ankle
 DEEPEST = 0.1  # of the CoM's height, by which it may sink
 
@@ -97,15 +96,14 @@ class StepSizes:
         """Height of a foot on its way."""
         return LIFT * self.leg
 
-    def travel(self, azimuth: float, times: Array) -> Array:
-        """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
-        around = np.append(STEP_AZIMUTHS, 2.0 * np.pi)
-        angle = azimuth % (2.0 * np.pi)
-        speed = np.interp(angle, around, np.append(self.foot_speed, self.foot_speed[0]))
-        bend = np.interp(
-            angle, around, np.append(self.foot_acceleration, self.foot_acceleration[0])
+    def foot_limits(self, azimuth: float) -> tuple[float, float]:
+        """Speed, m/s, relative to the CoM, and acceleration, m/s^2, that a swing foot may have."""
+        around, angle = np.append(STEP_AZIMUTHS, 2.0 * np.pi), azimuth % (2.0 * np.pi)
+        speed, bend = (
+            float(np.interp(angle, around, np.append(values, values[0])))
+            for values in (self.foot_speed, self.foot_acceleration)
         )
-        return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
+        return speed, bend
 
 
 def can_step(robot: Robot) -> bool:

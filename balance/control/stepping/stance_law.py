@@ -16,6 +16,7 @@ from balance.control.parts.support import read_only
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
+from balance.control.stepping.limbs_apart import LimbsApart
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
 
@@ -32,6 +33,8 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     0.5,
     1e-3,
 )
+STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
+APART = 3.0  # the same, of a leg and another limb that are near each other
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
 BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
 
@@ -51,7 +54,8 @@ class SwingTarget:
 class Wish:
     """What is wanted now: acceleration (3,) of the CoM, the base's rotation, the swing foot.
 
-    ``least`` and ``most`` (k,) bound the normal forces, N.
+    ``least`` and ``most`` (k,) bound the normal forces, N; ``normals`` (k, 3) are those of the
+    ground under the feet that bear.
     """
 
     acceleration: Array
@@ -59,6 +63,7 @@ class Wish:
     swing: SwingTarget | None
     least: Array
     most: Array
+    normals: Array
 
 
 @final
@@ -71,11 +76,19 @@ class StanceLaw(TaskLaw):
         robot: Robot,
         contact_damping: float,
         joint_friction: float,
-        bounds: JointBounds | None,
+        bounds: JointBounds,
+        apart: LimbsApart,
     ) -> None:
-        super().__init__(law, robot, {}, {}, contact_damping, bounds_joints=bounds is None)
-        self.joint_bounds = bounds or self.joint_bounds
+        super().__init__(law, robot, {}, {}, contact_damping)
+        self.joint_bounds, self.apart = bounds, apart
         self._friction = joint_friction
+        self._feet = [
+            (joint, place, own)
+            for (_, joint, place), own in zip(
+                self.body.attached, self.body.rows.slices, strict=True
+            )
+        ]
+        self._flattening = (0.5 * contact_damping) ** 2
         weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
         self.omega = float(np.sqrt(weight / self.body.mass / self.height))
@@ -100,15 +113,33 @@ class StanceLaw(TaskLaw):
             bias[6:] += self._friction * here.v[6:]
             bias = read_only(bias)
         body = self.body
-        return MotionEquations(
-            here.M, bias, here.J_c, here.drift, body.moving, columns=body.columns
-        )
+        drift = read_only(self._flattened(here))
+        return MotionEquations(here.M, bias, here.J_c, drift, body.moving, columns=body.columns)
+
+    def _flattened(self, here: BodyView) -> Array:
+        """The contacts' drift (r,), so that soles that bear lay themselves flat on the ground.
+
+        Without it a foot that lands on an edge would be held there, as if it stood.
+        """
+        drift = here.drift.copy()
+        if self.wish is not None:
+            for (joint, place, own), normal in zip(self._feet, self.wish.normals, strict=True):
+                tilt = (here.data.oMi[joint] * place).rotation.T.dot(normal)
+                pull = self._flattening * np.minimum(np.maximum(tilt[:2], -STEEPEST), STEEPEST)
+                drift[own.start + 3] += pull[1]
+                drift[own.start + 4] -= pull[0]
+        return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """Torques and wrenches as near to what is wanted as contacts, drives and joints allow."""
         wish = self.wish
         assert wish is not None
         rows, values = self._rows(here, wish)
+        apart, rates = self.apart.rows(here)
+        if len(rates):
+            weight = self._unit * APART**0.5
+            rows = np.vstack([rows, weight * apart])
+            values = np.append(values, weight * rates)
         rate = POSTURE_RATE * self.omega
         wanted = rate**2 * (self._posture - here.q[7:]) - 2.0 * rate * here.v[6:]
         tasks = WeightedRows(rows, values, self._joint_rows, self._joint_rows * wanted)

@@ -14,6 +14,7 @@ from balance.control.parts.setpoints import Desired
 from balance.control.stepping.gait import Gait, Mode
 from balance.control.stepping.heights import com_height
 from balance.control.stepping.home import Home, find_home
+from balance.control.stepping.limbs_apart import LimbsApart
 from balance.control.stepping.seen import Eyes, Seen
 from balance.control.stepping.sizes import step_sizes
 from balance.control.stepping.stance_law import StanceLaw, SwingTarget, Wish
@@ -25,6 +26,7 @@ Array = NDArray[np.float64]
 UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 EMPTY_N = 1e-3  # bound of a foot whose load is off
 HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,11 @@ class Stepper:
         self._least = law.contacts.least_normal_force(robot.mass)
         contacts = law.contacts.model_copy(update={"max_normal_force_N": self._full})
         inner = law.model_copy(update={"contacts": contacts})
-        bounds = JointBounds(robot, sizes.omega)
+        bounds, apart = JointBounds(robot, sizes.omega), LimbsApart(robot, sizes.omega)
 
         def made(*soles: ContactSurface) -> StanceLaw:
             on_them = replace(robot, soles=soles)
-            return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds)
+            return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
         self.single = made(sizes.soles[0]), made(sizes.soles[1])
@@ -82,9 +84,10 @@ class Stepper:
         least, most = self._bounds(seen)
         law, feet, swing = self.both, [0, 1], None
         if gait.mode is Mode.SWING:
-            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing()
+            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
         acceleration = self._acceleration(seen, height)
-        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet]))
+        normals = np.array([gait.grounds[foot].normal for foot in feet])
+        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = np.append(seen.middle[:2], height)
         desired = Desired(com, zero, zero, quaternion, rotation, zero, zero, moving=False)
@@ -97,10 +100,12 @@ class Stepper:
         up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
         return np.append(level, up)
 
-    def _swing(self) -> SwingTarget:
+    def _swing(self, seen: Seen) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
         path, (plan, place) = gait.path, gait.aim
         assert path is not None
+        share = min(1.0, FOLLOW_RATE * sizes.omega * self._period)
+        path.follow(seen.poses[gait.swing].translation, self.eyes.sole_velocity(gait.swing), share)
         path.advance(self._period, place, plan.time)
         return SwingTarget(
             sizes.soles[gait.swing],
