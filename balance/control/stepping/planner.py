@@ -8,7 +8,7 @@ p at rest, has
 For each time T that the swing may still take, p is the CoP of the stance sole that brings xi(T)
 nearest to where a foot beside the stance foot would hold it; the foot then lands a little beyond
 xi, within reach.  The time with the least cost is taken: what a landing within reach misses counts
-most, then what a foot cannot travel in the time, then distance and time.
+most, then by how much the foot would be late, then distance and time.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.phases.course import PEAK_BEND, PEAK_RATE
 from balance.control.stepping.sizes import INWARDS, LONGER, OUTWARDS, StepSizes
 
 Array = NDArray[np.float64]
 
-MISSED, FAR, DISTANCE, TIME = 10.0, 14.0, 0.3, 1.0  # per m, m, m and s
+MISSED, LATE, DISTANCE, TIME = 10.0, 20.0, 0.3, 1.0  # per m, s, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
 CANDIDATES = 16
 SOONEST_S = 1e-3
@@ -113,7 +112,7 @@ def plan_landing(
     way = place - start
     drift = (moved - com) / np.maximum(times + before, SOONEST_S)[:, None]
     rates = turn @ foot.velocity, turn @ foot.acceleration
-    cost = MISSED * missed + FAR * _beyond(sizes, way, *rates, drift, times) + TIME * times
+    cost = MISSED * missed + LATE * _late(sizes, way, *rates, drift, times) + TIME * times
     cost += DISTANCE * np.hypot(way[:, 0], way[:, 1])
     if planned is not None:
         cost += CHANGE * np.abs(times - planned)
@@ -127,10 +126,10 @@ def plan_landing(
     )
 
 
-def _beyond(
+def _late(
     sizes: StepSizes, way: Array, velocity: Array, acceleration: Array, drift: Array, times: Array
 ) -> Array:
-    """By how much ways (n, 2) in ``times`` (n,) are longer than what a foot's drives allow, m.
+    """How much longer than ``times`` (n,) ways (n, 2) would take a foot with its drives, s.
 
     The path is that of :class:`SwingPath` from the foot's ``velocity`` and ``acceleration`` (2,).
     Drives see the speed relative to the CoM, which moves on at ``drift`` (n, 2), and all of the
@@ -148,5 +147,5 @@ def _beyond(
         speed = (v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T - drift
         bend = (a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2
         most = np.maximum(most, [np.hypot(*speed.T), np.hypot(*bend.T)])
-    excess = (most[0] - fastest) * times / PEAK_RATE, (most[1] - strongest) * times**2 / PEAK_BEND
-    return np.maximum(np.maximum(*excess), 0.0)
+    longer = np.maximum(most[0] / fastest, np.sqrt(most[1] / strongest)) - 1.0
+    return times * np.maximum(longer, 0.0)

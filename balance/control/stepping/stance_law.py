@@ -41,13 +41,17 @@ BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0,
 
 @dataclass(slots=True)
 class SwingTarget:
-    """Where a sole shall be: place, velocity, acceleration (3,) of its centre and its rotation."""
+    """Where a sole shall be: place, velocity, acceleration (3,) of its centre and its rotation.
+
+    ``strongest`` is the largest acceleration that is asked of it, m/s^2.
+    """
 
     surface: ContactSurface
     place: Array
     velocity: Array
     acceleration: Array
     rotation: Array
+    strongest: float
 
 
 @dataclass(slots=True)
@@ -179,6 +183,8 @@ class StanceLaw(TaskLaw):
         target = np.empty(6)
         target[:3] = swing.acceleration + rate**2 * (swing.place - X.translation)
         target[:3] += 2.0 * rate * (swing.velocity - velocity[:3])
+        # Beyond what a leg can do an error would only be paid for by the rest of the body.
+        target[:3] = np.minimum(np.maximum(target[:3], -swing.strongest), swing.strongest)
         target[:3] -= X.rotation.dot(drift.linear) + np.cross(velocity[3:], velocity[:3])
         target[3:] = turn**2 * pin.log3(swing.rotation.dot(X.rotation.T))
         target[3:] -= 2.0 * turn * velocity[3:] + X.rotation.dot(drift.angular)

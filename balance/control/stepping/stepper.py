@@ -16,7 +16,7 @@ from balance.control.stepping.heights import com_height
 from balance.control.stepping.home import Home, find_home
 from balance.control.stepping.limbs_apart import LimbsApart
 from balance.control.stepping.seen import Eyes, Seen
-from balance.control.stepping.sizes import step_sizes
+from balance.control.stepping.sizes import ankles, step_sizes
 from balance.control.stepping.stance_law import StanceLaw, SwingTarget, Wish
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
@@ -51,10 +51,14 @@ class Stepper:
         self._least = law.contacts.least_normal_force(robot.mass)
         contacts = law.contacts.model_copy(update={"max_normal_force_N": self._full})
         inner = law.model_copy(update={"contacts": contacts})
-        bounds, apart = JointBounds(robot, sizes.omega), LimbsApart(robot, sizes.omega)
+        apart = LimbsApart(robot, sizes.omega)
 
         def made(*soles: ContactSurface) -> StanceLaw:
             on_them = replace(robot, soles=soles)
+            # A body that falls over a foot takes its ankle to the stop, and then the foot rolls over
+            # its edge: a bound would have the leg give way instead.
+            ends = ankles(robot, soles) if len(soles) == 1 else None
+            bounds = JointBounds(robot, sizes.omega, ends)
             return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
@@ -113,6 +117,7 @@ class Stepper:
             path.velocity,
             path.acceleration,
             gait.ground.axes(gait.yaw),
+            3.0 * float(sizes.foot_acceleration.max()),
         )
 
     def _bounds(self, seen: Seen) -> tuple[Array, Array]:

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 RISE = 0.45  # of the swing's time, after which the foot is highest
-LATE, FASTEST = 0.03, 4.0  # s after which a foot comes down twice as fast, and at most so many times
+LATE, FASTEST = (
+    0.03,
+    4.0,
+)  # s after which a foot comes down twice as fast, and at most so many times
 SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
 
 

@@ -32,7 +32,14 @@ def plan(
     com = np.zeros(2)
     pendulum = Pendulum(com, com + R @ speed / sizes.omega)
     return plan_landing(
-        sizes, pendulum, swing, feet[1 - swing], heading, FootMotion.resting(feet[swing]), times, before=0.03
+        sizes,
+        pendulum,
+        swing,
+        feet[1 - swing],
+        heading,
+        FootMotion.resting(feet[swing]),
+        times,
+        before=0.03,
     )
 
 
