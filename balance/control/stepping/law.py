@@ -133,7 +133,8 @@ class SteppingController(BalancingLaw):
             self.home = stepper.home(seen)
             if self.home is not None:
                 return self._told(self._leant(self.home, q, v, t), Strategy.ANKLES, t)
-        if gait.mode is Mode.STAND and (self.home or stepper.eyes.left(seen)):
+        standing = gait.mode in (Mode.STAND, Mode.SHIFT)
+        if standing and (self.home or stepper.eyes.left(seen)):
             self.home = None
             gait.begin_step(seen)
         asked = stepper.ask(seen)

@@ -90,6 +90,10 @@ class Eyes:
         ]
         return SupportPolygon(np.concatenate(corners))
 
+    def sole(self, seen: Seen, foot: int, margin: float) -> SupportPolygon:
+        """The support of one foot, smaller by ``margin`` m."""
+        return SupportPolygon(foot_corners(self._sizes.soles[foot], seen.poses[foot], margin))
+
 
 @dataclass(frozen=True, slots=True)
 class Plane:

@@ -55,8 +55,8 @@ class Stepper:
 
         def made(*soles: ContactSurface) -> StanceLaw:
             on_them = replace(robot, soles=soles)
-            # A body that falls over a foot takes its ankle to the stop, and then the foot rolls over
-            # its edge: a bound would have the leg give way instead.
+            # A body that falls over a foot takes its ankle to the stop, and then the foot rolls
+            # over its edge: a bound would have the leg give way instead.
             ends = ankles(robot, soles) if len(soles) == 1 else None
             bounds = JointBounds(robot, sizes.omega, ends)
             return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
