@@ -37,7 +37,7 @@ INSIDE_M = 0.02  # by which the capture point is inside of the support when a st
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
 SLOW, CALM = 0.05, 0.04  # omega L and L: slower, and farther inside, feet can be brought together
-OVER = 0.02  # of L, by which the capture point, and twice that the CoM, may be beside a foot alone
+OVER = 0.02  # of L, by which the capture point may be beside the middle of a foot that bears alone
 CAREFUL = 2.0  # times as long as the fastest take the phases of a step that nothing hurries
 LONGEST_SHIFT = 6.0  # / omega
 RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
@@ -165,8 +165,8 @@ class Gait:
             return
         passed = seen.time - self.begin
         goal = seen.place(self.stance)
-        away = np.abs(seen.xi - goal).max(), 0.5 * np.abs(seen.com[:2] - goal).max()
-        near = max(away) < OVER * self.sizes.leg
+        # The CoM follows by itself, and a stretched leg is the sooner off the ground.
+        near = np.abs(seen.xi - goal).max() < OVER * self.sizes.leg
         if near and passed > self.sizes.swing[0]:
             self._unload(seen, self.swing, CAREFUL * self.sizes.prepare, closing=True)
         elif passed > LONGEST_SHIFT / self.sizes.omega:
