@@ -20,8 +20,8 @@ from balance.analysis.limits.bounds import HalfPlanes, PendulumBounds, robot_bou
 from balance.analysis.limits.pendulum import PendulumProgramme
 from balance.analysis.limits.programme import Solution
 from balance.analysis.limits.stepping import Feet, Walk, foot_travel
-from balance.control.stepping.sizes import SPREAD, step_sizes
-from balance.control.stepping.sizes import foot_travel as foot_way
+from balance.control.phases.course import PEAK_BEND, PEAK_RATE
+from balance.control.stepping.sizes import SPREAD, foot_limits, step_sizes
 from balance.errors import InputError, RobotError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
@@ -275,14 +275,14 @@ def law_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing_s
     The law weighs the way that a foot gets in its time, and may ask for more.
     """
     sizes = step_sizes(robot)
-    times = np.array([swing_s])
-    travel = [foot_way(sizes.of_plan, azimuth, times)[0] for azimuth in STEP_AZIMUTHS]
+    limits = np.array([foot_limits(sizes.of_plan, azimuth) for azimuth in STEP_AZIMUTHS])
+    travel = np.minimum(limits[:, 0] * swing_s / PEAK_RATE, limits[:, 1] * swing_s**2 / PEAK_BEND)
     return replace(
         robot_walk(robot, bounds, numbers, swing_s),
         prepare=sizes.prepare * bounds.omega,
         load=sizes.load * bounds.omega,
         transfer=sizes.transfer * bounds.omega,
-        travel=np.array(travel),
+        travel=travel,
         spread=SPREAD * numbers.spread,
         fore=sizes.fore,
         widest=sizes.wide,
