@@ -60,9 +60,14 @@ class JointRows:
 class JointBounds:
     """The bounds of all joints: number j is joint j's from below, nj + j that from above."""
 
-    def __init__(self, robot: Robot, omega: float) -> None:
-        """``omega`` is the rate, 1/s, at which the robot falls."""
+    def __init__(self, robot: Robot, omega: float, endless: NDArray[np.intp] | None = None) -> None:
+        """``omega`` is the rate, 1/s, at which the robot falls.
+
+        Joints ``endless`` have a bound on their speed alone.
+        """
         self._lower, self._upper = usable_ranges(robot)
+        if endless is not None:
+            self._lower[endless], self._upper[endless] = -np.inf, np.inf
         self._speed = TOP_SPEED * robot.rated_speeds
         inertia = np.diag(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))[6:]
         self.ease = 1.0 / inertia

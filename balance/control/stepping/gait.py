@@ -1,6 +1,9 @@
 """Which foot does what, and when: the states that a robot goes through as it steps.
 
 stand -> unload -> swing -> load -> stand, or the next unload
+
+A robot that has come to stand with its feet otherwise than nominally shifts its weight over one of
+them and brings the other one back: stand -> shift -> unload -> swing -> load -> stand.
 """
 
 from __future__ import annotations
@@ -11,8 +14,15 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.stepping.closing import foot_to_close, nominal_place
 from balance.control.stepping.legs import legs_reach
-from balance.control.stepping.planner import CANDIDATES, Landing, Lifted, Pendulum, plan_landing
+from balance.control.stepping.planner import (
+    CANDIDATES,
+    FootMotion,
+    Landing,
+    Pendulum,
+    plan_landing,
+)
 from balance.control.stepping.seen import Eyes, Plane, Seen
 from balance.control.stepping.sizes import StepSizes
 from balance.control.stepping.swing import SwingPath
@@ -27,8 +37,12 @@ RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the grou
 INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
-RETURN = 0.5  # of the capture point's distance from its goal, by which the CoP is beyond it
+SLOW, CALM = 0.05, 0.04  # omega L and L: slower, and farther inside, feet can be brought together
+OVER = 0.02  # of L, by which the capture point may be beside the middle of a foot that bears alone
+CAREFUL = 2.0  # times as long as the fastest take the phases of a step that nothing hurries
+LONGEST_SHIFT = 6.0  # / omega
 SPACED = np.linspace(0.0, 1.0, CANDIDATES)
+RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
 MISSED_M = 0.003  # height over its plane, at which a foot without a force sensor has landed
 
 
@@ -36,6 +50,7 @@ class Mode(Enum):
     """What the feet do."""
 
     STAND = "stand"
+    SHIFT = "shift"
     UNLOAD = "unload"
     SWING = "swing"
     LOAD = "load"
@@ -60,10 +75,12 @@ class Gait:
         self.yaw = 0.0
         """With which the foot that steps is to land."""
         self._touched: float | None = None
-        self._lifted: tuple[Array, Array] | None = None
         self._at = np.zeros(3)
         self.unload_s = sizes.prepare
         self.unload_from = weight
+        self.closing = False
+        """Whether the step that is under way brings the feet back to how they stand nominally."""
+        self._given_up = False
 
     @property
     def stance(self) -> int:
@@ -92,20 +109,40 @@ class Gait:
         return self.plan, self.ground.above(self.plan.place)
 
     def begin_step(self, seen: Seen) -> None:
-        """Take the first step, with the foot whose plan is the better one."""
-        plans = [self._planned(seen, foot, self._times(), self.sizes.prepare) for foot in (0, 1)]
-        self._unload(seen, int(plans[1].cost < plans[0].cost - 1e-9), self.sizes.prepare)
+        """Take the first step, with the foot whose plan, and that of the step after it, is better.
+
+        The first step alone would not do: a far foot that closes up costs little, and leaves the
+        near one with a farther way.
+        """
+        costs = [self._cost_of_two(seen, foot) for foot in (0, 1)]
+        self._unload(seen, int(costs[1] < costs[0] - 1e-9), self.sizes.prepare)
+
+    def _cost_of_two(self, seen: Seen, foot: int) -> float:
+        """Cost of a step with a ``foot`` and of the one with the other foot that follows."""
+        sizes, now = self.sizes, Pendulum(seen.com[:2], seen.xi)
+        heading = self.eyes.heading(seen, 1 - foot)
+        first = self._planned(seen, foot, self._times(), sizes.prepare)
+        then = now.after(sizes.prepare + first.time + sizes.load, first.cop, sizes.omega)
+        other = FootMotion.resting(seen.place(1 - foot))
+        second = plan_landing(
+            sizes, then, 1 - foot, first.place, heading, other, self._times(), sizes.transfer
+        )
+        return first.cost + second.cost
 
     def update(self, seen: Seen) -> None:
         """Go on to the state that follows, if it is time, and plan anew."""
         if self.stepping:
             self.yaw = self.eyes.heading(seen, self.stance) + self.sizes.turns[self.swing]
-        if self.mode is Mode.UNLOAD:
+        if self.mode in (Mode.STAND, Mode.SHIFT):
+            self._close(seen)
+        elif self.mode is Mode.UNLOAD:
             left = max(self.begin + self.unload_s - seen.time, 0.0)
+            self._take_care(seen)
             self.plan = self._planned(seen, self.swing, self._times(), left)
             if left <= 0.5 * self._period:
                 self._lift(seen)
         elif self.mode is Mode.SWING:
+            self._take_care(seen)
             self._adapt(seen)
             if self._landed(seen):
                 self.mode, self.begin = Mode.LOAD, seen.time
@@ -113,27 +150,57 @@ class Gait:
             inside = is_inside(self.eyes.hull(seen, INSIDE_M), seen.xi)
             if inside and legs_reach(self.sizes, seen, self.eyes.turned(seen, self.swing)):
                 self.mode, self.begin, self.plan = Mode.STAND, seen.time, None
+                self.closing = False
             else:
                 self._unload(seen, self.stance, self.sizes.transfer)
 
-    def _unload(self, seen: Seen, foot: int, duration: float) -> None:
+    def _close(self, seen: Seen) -> None:
+        """Begin to bring the feet together once the robot is slow, or go on with it."""
+        if self.mode is Mode.STAND:
+            slow = float(np.linalg.norm(seen.velocity)) < SLOW * self.sizes.omega * self.sizes.leg
+            calm = is_inside(self.eyes.hull(seen, CALM * self.sizes.leg), seen.xi)
+            if slow and calm and not self._given_up and self.steps:
+                self.rest(seen)
+                if (foot := foot_to_close(self.sizes, self.eyes, seen)) is not None:
+                    self.mode, self.begin, self.swing = Mode.SHIFT, seen.time, foot
+                self._given_up = foot is None
+            return
+        passed = seen.time - self.begin
+        goal = seen.place(self.stance)
+        # The CoM follows by itself, and a stretched leg is the sooner off the ground.
+        near = np.abs(seen.xi - goal).max() < OVER * self.sizes.leg
+        if near and passed > self.sizes.swing[0]:
+            self._unload(seen, self.swing, CAREFUL * self.sizes.prepare, closing=True)
+        elif passed > LONGEST_SHIFT / self.sizes.omega:
+            self.mode, self.begin, self._given_up = Mode.STAND, seen.time, True
+
+    def _take_care(self, seen: Seen) -> None:
+        """Go on as with any other step if the capture point leaves the foot that bears."""
+        if self.closing and not is_inside(self.eyes.sole(seen, self.stance, 0.0), seen.xi):
+            self.closing = False
+
+    def _unload(self, seen: Seen, foot: int, duration: float, closing: bool = False) -> None:
+        self.closing = closing
+        self._given_up = self._given_up and closing
         self.mode, self.begin, self.swing, self.unload_s = Mode.UNLOAD, seen.time, foot, duration
         self.unload_from = self._weight
         if seen.forces is not None:
             self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
-        self._touched, self._lifted = None, None
+        self._touched = None
         self.steps += 1
         self.plan = self._planned(seen, foot, self._times(), duration)
 
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
-        self._lifted = seen.place(self.swing).copy(), seen.com[:2].copy()
         place = seen.poses[self.swing].translation
         self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
 
     def _adapt(self, seen: Seen) -> None:
         """Plan time and place of the touch-down anew."""
         assert self.plan is not None
+        if self.closing:
+            self.plan = self._planned(seen, self.swing, self._times(), 0.0)
+            return
         left = self.plan.time - self._period
         times = self._times(seen.time - self.begin)
         times = times[times > LAST_S]
@@ -148,9 +215,10 @@ class Gait:
         """Whether the foot is down: it touches, flat and at rest, or has had its time to be."""
         assert self.path is not None
         pose = seen.poses[self.swing]
+        if self.path.rises or not self._touches(seen):
+            self._touched = None  # it may have bounced
+            return False
         if self._touched is None:
-            if self.path.rises or not self._touches(seen):
-                return False
             self._touched, self._at = seen.time, pose.translation.copy()
         moved = float(np.linalg.norm(pose.translation - self._at)) / self._period
         self._at = pose.translation.copy()
@@ -168,19 +236,24 @@ class Gait:
     def _planned(
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
     ) -> Landing:
-        lifted = None
-        if self._lifted is not None:
-            lifted = Lifted(seen.time - self.begin, *self._lifted)
+        if self.closing:
+            whole = CAREFUL * self.sizes.swing[0]
+            passed = seen.time - self.begin if self.mode is Mode.SWING else 0.0
+            place = nominal_place(self.sizes, self.eyes, seen, foot)
+            return Landing(place, whole - passed, self.cop(seen), 0.0, 0.0)
+        motion = FootMotion.resting(seen.place(foot))
+        if self.mode is Mode.SWING and self.path is not None:
+            path = self.path
+            motion = FootMotion(path.place[:2], path.velocity[:2], path.acceleration[:2])
         return plan_landing(
             self.sizes,
             Pendulum(seen.com[:2], seen.xi),
             foot,
             seen.place(1 - foot),
             self.eyes.heading(seen, 1 - foot),
-            seen.place(foot),
+            motion,
             times,
             before,
-            lifted,
             planned,
         )
 
@@ -192,8 +265,14 @@ class Gait:
 
     def cop(self, seen: Seen) -> Array:
         """Where the CoP shall be now (2,)."""
-        if self.mode in (Mode.UNLOAD, Mode.SWING) and self.plan is not None:
+        stepping = self.mode in (Mode.UNLOAD, Mode.SWING)
+        if stepping and not self.closing and self.plan is not None:
             return self.plan.cop
-        goal = seen.middle[:2]
-        beyond = seen.xi + RETURN * (seen.xi - goal)
-        return nearest_in(self.eyes.hull(seen, EDGE_M), beyond)
+        goal, region = seen.middle[:2], self.eyes.hull(seen, EDGE_M)
+        if self.mode is Mode.SHIFT:
+            share = min((seen.time - self.begin) / self.sizes.swing[0], 1.0)
+            goal = goal + share * (seen.place(self.stance) - goal)
+        elif stepping:
+            goal = seen.place(self.stance)
+            region = self.eyes.sole(seen, self.stance, EDGE_M)
+        return nearest_in(region, seen.xi + RETURN * (seen.xi - goal))

@@ -63,3 +63,8 @@ def find_home(seen: Seen, eyes: Eyes) -> Home | None:
         if np.linalg.norm(pin.log3(away.rotation)) > NEAR_RAD:
             return None
     return Home(move)
+
+
+def stands_nominally(seen: Seen, eyes: Eyes) -> bool:
+    """Whether the feet stand to each other as they do nominally."""
+    return find_home(seen, eyes) is not None

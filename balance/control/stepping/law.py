@@ -147,7 +147,8 @@ class SteppingController(BalancingLaw):
                 output = self._leant(self.home, q, v, t)
                 assert output is not None
                 return self._told(output, Strategy.ANKLES, t)
-        if gait.mode is Mode.STAND and (self.home or stepper.eyes.left(seen)):
+        standing = gait.mode in (Mode.STAND, Mode.SHIFT)
+        if standing and (self.home or stepper.eyes.left(seen)):
             self.home = None
             gait.begin_step(seen)
         asked = stepper.ask(seen)

@@ -8,7 +8,7 @@ p at rest, has
 For each time T that the swing may still take, p is the CoP of the stance sole that brings xi(T)
 nearest to where a foot beside the stance foot would hold it; the foot then lands a little beyond
 xi, within reach.  The time with the least cost is taken: what a landing within reach misses counts
-most, then what a foot cannot travel in the time, then distance and time.
+most, then by how much the foot would be late, then distance and time.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from balance.control.stepping.sizes import (
     OUTWARDS,
     PlanSizes,
     StepSizes,
-    foot_travel,
+    foot_limits,
 )
 from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 
-MISSED, FAR, DISTANCE, TIME = 10.0, 8.0, 0.3, 1.0  # per m, m, m and s
+MISSED, LATE, DISTANCE, TIME = 10.0, 20.0, 0.3, 1.0  # per m, s, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
 CANDIDATES = 16
 SOONEST_S = 1e-3
+AT = (0.2, 0.35, 0.5, 0.65, 0.8)  # of a path, where its speed and acceleration are looked at
 
 
 @dataclass(slots=True)  # made in every step, where frozen would cost a microsecond
@@ -58,14 +59,25 @@ class Pendulum:
     com: Array
     xi: Array
 
+    def after(self, time: float, cop: Array, omega: float) -> Pendulum:
+        """What it is after a ``time`` (s) with the CoP at rest."""
+        growth = np.exp(omega * time)
+        xi = cop + growth * (self.xi - cop)
+        return Pendulum(0.5 * (xi + cop + (2.0 * self.com - self.xi - cop) / growth), xi)
+
 
 @dataclass(slots=True)
-class Lifted:
-    """How long ago (s) a foot left the ground, where it and the CoM were, (2,) each."""
+class FootMotion:
+    """Place, velocity and acceleration (2,) of a sole's centre."""
 
-    passed: float
-    foot: Array
-    com: Array
+    place: Array
+    velocity: Array
+    acceleration: Array
+
+    @classmethod
+    def resting(cls, place: Array) -> FootMotion:
+        """That of a foot that stands."""
+        return cls(place, np.zeros(2), np.zeros(2))
 
 
 def plan_landing(
@@ -74,26 +86,22 @@ def plan_landing(
     swing: int,
     stance: Array,
     heading: float,
-    foot: Array,
+    foot: FootMotion,
     times: Array,
     before: float,
-    lifted: Lifted | None = None,
     planned: float | None = None,
 ) -> Landing:
     """The best landing of foot ``swing`` (0 left, 1 right) with the other one at ``stance`` (2,).
 
-    ``foot`` (2,) is where it is, ``times`` (n,) how long it may still be in the air, after
-    ``before`` s in which it still stands; ``lifted`` says how it left the ground, if it has, and
-    ``planned`` the time of the last plan.
+    ``times`` (n,) is how long it may still be in the air, after ``before`` s in which it still
+    stands, and ``planned`` the time of the last plan.
     """
     c, s = math.cos(heading), math.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    passed, start, com_start = 0.0, foot, pendulum.com
-    if lifted is not None:
-        passed, start, com_start = lifted.passed, lifted.foot, lifted.com
-    points = np.array([pendulum.xi, pendulum.com, foot, start, com_start])
+    points = np.array([pendulum.xi, pendulum.com, foot.place, foot.velocity, foot.acceleration])
+    points[:3] -= stance
     place, time, cop, missed, cost = best_landing(
-        sizes.of_plan, swing, turn, (points - stance).dot(turn.T), times, before, passed,
+        sizes.of_plan, swing, turn, points.dot(turn.T), times, before,
         -1.0 if planned is None else planned,
     )  # fmt: skip
     return Landing(stance + place, time, stance + cop, missed, cost)
@@ -107,16 +115,14 @@ def best_landing(
     points: Array,
     times: Array,
     before: float,
-    passed: float,
     planned: float,
 ) -> tuple[Array, float, Array, float, float]:
     """Place, time, CoP, what is missed and cost of the best landing, from the stance foot.
 
-    ``points`` (5, 2), in the heading's axes, are the capture point, the CoM, the foot, and where
-    foot and CoM were ``passed`` s ago, when the foot left the ground; ``turn`` takes to those axes.
-    ``planned`` is negative without a last plan.
+    ``points`` (5, 2), in the heading's axes, to which ``turn`` takes, are the capture point, the
+    CoM, the foot, its velocity and its acceleration.  ``planned`` is negative without a last plan.
     """
-    xi, com, foot, start, com_start = points[0], points[1], points[2], points[3], points[4]
+    xi, com, foot = points[0], points[1], points[2]
     omega, side = sizes.omega, 1.0 if swing == 0 else -1.0
     growth = np.exp(omega * np.maximum(times + before, SOONEST_S))
     want_y = side * (sizes.width - INWARDS * sizes.leg)
@@ -136,16 +142,55 @@ def best_landing(
     # Too far out is no miss where the foot is put down inside of it.
     across = side * (ideal_y - y)
     missed = np.hypot(ideal_x - x, np.where(across > 0.0, across, 0.5 * across))
-    # How far the foot has to go relative to the CoM.
-    way_x = x - start[0] - (moved_x - com_start[0])
-    way_y = y - start[1] - (moved_y - com_start[1])
-    azimuth = math.atan2((y - start[1]).mean(), (x - start[0]).mean())
-    beyond = np.hypot(way_x, way_y) - foot_travel(sizes, azimuth, passed + times)
-    cost = MISSED * missed + FAR * np.maximum(beyond, 0.0) + TIME * times
-    cost += DISTANCE * np.hypot(x - foot[0], y - foot[1])
+    way_x, way_y = x - foot[0], y - foot[1]
+    span = np.maximum(times + before, SOONEST_S)
+    drift_x, drift_y = (moved_x - com[0]) / span, (moved_y - com[1]) / span
+    limits = foot_limits(sizes, math.atan2(way_y.mean(), way_x.mean()))
+    late = lateness(way_x, way_y, points[3], points[4], drift_x, drift_y, times, limits)
+    cost = MISSED * missed + LATE * late + TIME * times
+    cost += DISTANCE * np.hypot(way_x, way_y)
     if planned >= 0.0:
         cost += CHANGE * np.abs(times - planned)
     i = cost.argmin()
     back = np.ascontiguousarray(turn.T)
     place, cop = back.dot(np.array([x[i], y[i]])), back.dot(np.array([cop_x[i], cop_y[i]]))
     return place, float(times[i]), cop, float(missed[i]), float(cost[i])
+
+
+@compiled
+def lateness(
+    way_x: Array,
+    way_y: Array,
+    velocity: Array,
+    acceleration: Array,
+    drift_x: Array,
+    drift_y: Array,
+    times: Array,
+    limits: tuple[float, float],
+) -> Array:
+    """How much longer than ``times`` (n,) ways (n,) would take a foot with its drives, s.
+
+    The path is that of :class:`SwingPath` from the foot's ``velocity`` and ``acceleration`` (2,).
+    Drives see the speed relative to the CoM, which moves on at a drift (n,), and all of the
+    acceleration: at the path's both ends the CoM does not stand still.
+    """
+    T = np.maximum(times, SOONEST_S)
+    fastest, strongest = np.zeros(len(times)), np.zeros(len(times))
+    for s in AT:
+        speed_x, bend_x = _path_rates(s, way_x, velocity[0], acceleration[0], T)
+        speed_y, bend_y = _path_rates(s, way_y, velocity[1], acceleration[1], T)
+        fastest = np.maximum(fastest, np.hypot(speed_x - drift_x, speed_y - drift_y))
+        strongest = np.maximum(strongest, np.hypot(bend_x, bend_y))
+    longer = np.maximum(fastest / limits[0], np.sqrt(strongest / limits[1])) - 1.0
+    return times * np.maximum(longer, 0.0)
+
+
+@compiled
+def _path_rates(s: float, way: Array, rate: float, bend: float, T: Array) -> tuple[Array, Array]:
+    """Speed and acceleration at a share ``s`` of the path along one axis."""
+    v, a = rate * T, bend * T**2
+    c3 = 10.0 * way - 6.0 * v - 1.5 * a
+    c4 = -15.0 * way + 8.0 * v + 1.5 * a
+    c5 = 6.0 * way - 3.0 * v - 0.5 * a
+    speed = (v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
+    return speed, (a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2

@@ -62,6 +62,14 @@ class Eyes:
         xi = com[:2] + velocity[:2] / sizes.omega
         return Seen(t, com, velocity, xi, (left, right), forces)
 
+    def sole_velocity(self, foot: int) -> Array:
+        """Of a sole's centre (3,) in the state that was looked at last, m/s, world axes."""
+        sole = self._sizes.soles[foot]
+        frame = self._model.frames[sole.frame_id]
+        place, joint = frame.placement * sole.placement, frame.parentJoint
+        velocity = place.actInv(self._data.v[joint]).linear
+        return np.asarray((self._data.oMi[joint] * place).rotation.dot(velocity))
+
     def heading(self, seen: Seen, foot: int | None = None) -> float:
         """Where the robot is to face, by one foot, or by both."""
         yaws = [heading_of(seen.poses[f].rotation) - self._sizes.turns[f] for f in (0, 1)]
@@ -80,13 +88,19 @@ class Eyes:
 
     def hull(self, seen: Seen, margin: float) -> Array:
         """Vertices (n, 2) of the support of both feet, each smaller by ``margin`` m."""
+        return convex_hull(np.concatenate([self._places(seen, foot, margin) for foot in (0, 1)]))
+
+    def sole(self, seen: Seen, foot: int, margin: float) -> Array:
+        """The same of one foot."""
+        return convex_hull(self._places(seen, foot, margin))
+
+    def _places(self, seen: Seen, foot: int, margin: float) -> Array:
+        """Corners (n, 2) of a foot that is smaller by ``margin`` m."""
         if margin not in self._corners:
             self._corners[margin] = [inner_corners(sole, margin) for sole in self._sizes.soles]
-        corners = [
-            inner.dot(pose.rotation[:2].T) + pose.translation[:2]
-            for inner, pose in zip(self._corners[margin], seen.poses, strict=True)
-        ]
-        return convex_hull(np.concatenate(corners))
+        pose = seen.poses[foot]
+        corners = self._corners[margin][foot].dot(pose.rotation[:2].T)
+        return np.asarray(corners + pose.translation[:2])
 
 
 @dataclass(frozen=True, slots=True)

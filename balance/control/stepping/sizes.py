@@ -6,6 +6,7 @@ same for all robots.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,12 +15,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.control.phases.course import PEAK_BEND, PEAK_RATE
 from balance.dynamics.compiled import compiled
 from balance.robots import Robot
-from balance.robots.capability.body import level_directions
-from balance.robots.capability.legs import legs
+from balance.robots.capability.body import contact_joints, level_directions
+from balance.robots.capability.legs import Leg, legs
 from balance.robots.capability.steps import STEP_AZIMUTHS, left_and_right, step_numbers
+from balance.robots.capability.usable import usable_ranges
 from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
@@ -35,8 +36,11 @@ INWARDS = 0.075  # of L: by how much the capture point shall be inside of the fo
 LIFT = 0.05  # of L
 LANDING = 0.04  # omega L, of a foot that touches down, at most
 INSIDE = 0.25  # of a sole's half sides that a planned CoP keeps from its edges
-SPEED_SHARE, ACCELERATION_SHARE = 0.9, 0.5  # of what a foot's drives allow
+SPEED_SHARE, ACCELERATION_SHARE = 1.2, 0.75  # of what a foot's drives allow
 STRETCH = 0.965  # of L, from hip to ankle
+LANDS_TILTED = 0.08  # rad of a sole, which it is laid flat by when the CoM comes after it
+MOST_LEAN = 0.7  # rad, of a leg sideways
+ABOUT = 0.5  # cosine between the axis of a joint and the one about which it counts as turning
 DEEPEST = 0.1  # of the CoM's height, by which it may sink
 
 
@@ -137,12 +141,12 @@ class PlanSizes(NamedTuple):
 
 
 @compiled
-def foot_travel(sizes: PlanSizes, azimuth: float, times: Array) -> Array:
-    """How far a foot gets, relative to the CoM, in ``times``, along a path of least jerk."""
+def foot_limits(sizes: PlanSizes, azimuth: float) -> tuple[float, float]:
+    """Speed, m/s, relative to the CoM, and acceleration, m/s^2, that a swing foot may have."""
     angle = azimuth % (2.0 * np.pi)
     speed = np.interp(angle, sizes.azimuths, sizes.foot_speed)
     bend = np.interp(angle, sizes.azimuths, sizes.foot_acceleration)
-    return np.minimum(speed * times / PEAK_RATE, bend * times**2 / PEAK_BEND)
+    return float(speed), float(bend)
 
 
 def can_step(robot: Robot) -> bool:
@@ -161,14 +165,19 @@ def step_sizes(robot: Robot) -> StepSizes:
     pin.framesForwardKinematics(robot.model, data, robot.q_nominal)
     poses = [foot.pose(data) for foot in both]
     places = np.array([pose.translation for pose in poses])
-    heading = heading_of(pin.Quaternion(robot.q_nominal[3:7]).matrix())
     across = places[0, :2] - places[1, :2]
+    # By the feet: not every base has its x axis ahead.
+    heading = float(np.arctan2(-across[0], across[1]))
     along = level_directions(np.array([heading]))[0]
     turn = np.array([along, [-along[1], along[0]]])
     com, found = robot.com(), legs(robot, both)
     gravity = float(np.linalg.norm(robot.model.gravity.linear))
     L, omega = numbers.leg_length, float(np.sqrt(gravity / com[2]))
     width = float(turn[1] @ across)
+    hips_apart = float(abs(numbers.hips[0, 1] - numbers.hips[1, 1]))
+    drop = min(float(leg.hip[2] - leg.ankle[2]) for leg in found)
+    lean = min(_side_lean(robot, foot, leg, along) for foot, leg in zip(both, found, strict=True))
+    beside = min(SPREAD * numbers.spread, np.tan(lean + LANDS_TILTED) * drop)
     narrow = max(NARROW * L, both[0].half_width + both[1].half_width + GAP_M)
     half = np.array([[foot.half_length, foot.half_width] for foot in both])
     return StepSizes(
@@ -183,14 +192,43 @@ def step_sizes(robot: Robot) -> StepSizes:
         hips=np.array([leg.hip - com for leg in found]),
         ankles=np.array([leg.ankle - place for leg, place in zip(found, places, strict=True)]),
         fore=FORE * L,
-        wide=WIDE * numbers.widest,
-        beside_hip=0.5 * float(abs(numbers.hips[0, 1] - numbers.hips[1, 1]))
-        + SPREAD * numbers.spread,
+        wide=max(min(WIDE * numbers.widest, hips_apart + 2.0 * beside), width),
+        beside_hip=0.5 * hips_apart + beside,
         narrow=min(narrow, width),
         foot_speed=SPEED_SHARE * numbers.foot_speed,
         foot_acceleration=ACCELERATION_SHARE * numbers.foot_acceleration,
         landing_speed=min(numbers.landing_speed, LANDING * omega * L),
     )
+
+
+def _side_lean(robot: Robot, foot: ContactSurface, leg: Leg, along: Array) -> float:
+    """By what angle (rad) a leg can lean sideways with its sole flat and the base upright.
+
+    That is what both the hip and the ankle can turn about the axis that points ahead, ``along``
+    (2,).  A foot that lands farther out than that comes down on an edge.
+    """
+    lower, upper = usable_ranges(robot)
+    nominal = robot.q_nominal[7:]
+    room = np.minimum(upper - nominal, nominal - lower)
+    data = robot.model.createData()
+    axes = pin.computeJointJacobians(robot.model, data, robot.q_nominal)[3:, 6:]
+    found = [0.0, 0.0]  # above and below the knee
+    for joint in contact_joints(robot, [foot]):
+        part = abs(float(along @ axes[:2, joint]))
+        if part > ABOUT:
+            found[int(joint + 2 > leg.knee)] += part * float(room[joint])
+    return float(np.clip(min(found), 0.0, MOST_LEAN))
+
+
+def ankles(robot: Robot, feet: Sequence[ContactSurface]) -> NDArray[np.intp]:
+    """Numbers of the joints between the knees and ``feet``."""
+    found = [
+        joint
+        for foot, leg in zip(feet, legs(robot, feet), strict=True)
+        for joint in contact_joints(robot, [foot])
+        if joint + 2 > leg.knee
+    ]
+    return np.array(found, dtype=np.intp)
 
 
 def heading_of(rotation: Array) -> float:

@@ -16,6 +16,7 @@ from balance.control.parts.support import moved_by, read_only
 from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
+from balance.control.stepping.limbs_apart import LimbsApart
 from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import frame_points
 from balance.robots import Robot
@@ -34,6 +35,8 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     0.5,
     1e-3,
 )
+STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
+APART = 3.0  # the same, of a leg and another limb that are near each other
 BODY_ROWS = 9  # of CoM, angular momentum and base
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
 BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
@@ -41,20 +44,25 @@ BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0,
 
 @dataclass(slots=True)
 class SwingTarget:
-    """Where a sole shall be: place, velocity, acceleration (3,) of its centre and its rotation."""
+    """Where a sole shall be: place, velocity, acceleration (3,) of its centre and its rotation.
+
+    ``strongest`` is the largest acceleration that is asked of it, m/s^2.
+    """
 
     surface: ContactSurface
     place: Array
     velocity: Array
     acceleration: Array
     rotation: Array
+    strongest: float
 
 
 @dataclass(slots=True)
 class Wish:
     """What is wanted now: acceleration (3,) of the CoM, the base's rotation, the swing foot.
 
-    ``least`` and ``most`` (k,) bound the normal forces, N.
+    ``least`` and ``most`` (k,) bound the normal forces, N; ``normals`` (k, 3) are those of the
+    ground under the feet that bear.
     """
 
     acceleration: Array
@@ -62,6 +70,7 @@ class Wish:
     swing: SwingTarget | None
     least: Array
     most: Array
+    normals: Array
 
 
 @final
@@ -74,11 +83,19 @@ class StanceLaw(TaskLaw):
         robot: Robot,
         contact_damping: float,
         joint_friction: float,
-        bounds: JointBounds | None,
+        bounds: JointBounds,
+        apart: LimbsApart,
     ) -> None:
-        super().__init__(law, robot, {}, {}, contact_damping, bounds_joints=bounds is None)
-        self.joint_bounds = bounds or self.joint_bounds
+        super().__init__(law, robot, {}, {}, contact_damping)
+        self.joint_bounds, self.apart = bounds, apart
         self._friction = joint_friction
+        self._feet = [
+            (joint, place, own)
+            for (_, joint, place), own in zip(
+                self.body.attached, self.body.rows.slices, strict=True
+            )
+        ]
+        self._flattening = (0.5 * contact_damping) ** 2
         weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
         self.omega = float(np.sqrt(weight / self.body.mass / self.height))
@@ -88,7 +105,7 @@ class StanceLaw(TaskLaw):
         self._posture = robot.q_nominal[7:].copy()
         self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
         self._gravity = np.array(robot.model.gravity.linear)
-        self._feet: dict[str, tuple[int, Array, Array]] = {}
+        self._swinging: dict[str, tuple[int, Array, Array]] = {}
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -105,9 +122,22 @@ class StanceLaw(TaskLaw):
             bias[6:] += self._friction * here.v[6:]
             bias = read_only(bias)
         body = self.body
-        return MotionEquations(
-            here.M, bias, here.J_c, here.drift, body.moving, columns=body.columns
-        )
+        drift = read_only(self._flattened(here))
+        return MotionEquations(here.M, bias, here.J_c, drift, body.moving, columns=body.columns)
+
+    def _flattened(self, here: BodyView) -> Array:
+        """The contacts' drift (r,), so that soles that bear lay themselves flat on the ground.
+
+        Without it a foot that lands on an edge would be held there, as if it stood.
+        """
+        drift = here.drift.copy()
+        if self.wish is not None:
+            for (joint, place, own), normal in zip(self._feet, self.wish.normals, strict=True):
+                tilt = (here.data.oMi[joint] * place).rotation.T.dot(normal)
+                pull = self._flattening * np.minimum(np.maximum(tilt[:2], -STEEPEST), STEEPEST)
+                drift[own.start + 3] += pull[1]
+                drift[own.start + 4] -= pull[0]
+        return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """Torques and wrenches as near to what is wanted as contacts, drives and joints allow."""
@@ -128,8 +158,14 @@ class StanceLaw(TaskLaw):
             write_foot_rows(
                 self._unit, self.height, self.omega, here.J, moves, here.v, pose, frame[3],
                 here.placements[joint], here.accelerations[joint], self._gravity,
-                swing.place, swing.velocity, swing.acceleration, turn, rows, values,
+                swing.place, swing.velocity, swing.acceleration, swing.strongest, turn,
+                rows, values,
             )  # fmt: skip
+        apart, rates = self.apart.rows(here)
+        if len(rates):
+            weight = self._unit * APART**0.5
+            rows = np.vstack([rows, weight * apart])
+            values = np.append(values, weight * rates)
         rate = POSTURE_RATE * self.omega
         wanted = rate**2 * (self._posture - here.q[7:]) - 2.0 * rate * here.v[6:]
         tasks = WeightedRows(rows, values, self._joint_rows, self._joint_rows * wanted)
@@ -137,12 +173,12 @@ class StanceLaw(TaskLaw):
 
     def _foot_of(self, surface: ContactSurface) -> tuple[int, Array, Array]:
         """Of a sole its joint, which coordinates move it (nv,), and how it follows the joint."""
-        if surface.name not in self._feet:
+        if surface.name not in self._swinging:
             frame = self.robot.model.frames[surface.frame_id]
             joint, placement = frame.parentJoint, frame.placement * surface.placement
             rows = frame_points(placement, np.zeros((0, 3)))
-            self._feet[surface.name] = joint, moved_by(self.robot.model, joint), rows
-        return self._feet[surface.name]
+            self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
+        return self._swinging[surface.name]
 
 
 @compiled
@@ -195,6 +231,7 @@ def write_foot_rows(
     place: Array,
     velocity: Array,
     acceleration: Array,
+    strongest: float,
     turn: Array,
     rows: Array,
     values: Array,
@@ -203,7 +240,7 @@ def write_foot_rows(
 
     ``pose`` has the sole's axes and place, ``centre`` its place in the joint whose ``axes`` and
     spatial acceleration, without that of ``gravity``, are given; ``turn`` (3,) the rotation vector
-    to go.
+    to go, ``strongest`` the largest acceleration that is asked for.
     """
     x, y, w = pose[3, 0], pose[3, 1], pose[3, 2]
     own, J_w = rows[BODY_ROWS:], J[3:] * moves
@@ -228,6 +265,8 @@ def write_foot_rows(
         scale = heavy if i == 2 else weight
         target = acceleration[i] + rate**2 * (place[i] - pose[3, i])
         target += 2.0 * rate * (velocity[i] - now[i])
+        # Beyond what a leg can do an error would only be paid for by the rest of the body.
+        target = min(max(target, -strongest), strongest)
         own[i] *= scale
         values[BODY_ROWS + i] = scale * (target - drift)
         own[3 + i] *= turning

@@ -14,8 +14,9 @@ from balance.control.parts.setpoints import Desired
 from balance.control.stepping.gait import Gait, Mode
 from balance.control.stepping.heights import com_height
 from balance.control.stepping.home import Home, find_home
+from balance.control.stepping.limbs_apart import LimbsApart
 from balance.control.stepping.seen import Eyes, Seen
-from balance.control.stepping.sizes import step_sizes
+from balance.control.stepping.sizes import ankles, step_sizes
 from balance.control.stepping.stance_law import StanceLaw, SwingTarget, Wish
 from balance.robots import Robot
 from balance.robots.contacts import ContactSurface
@@ -27,6 +28,7 @@ EMPTY_N = 1e-3  # bound of a foot whose load is off
 NOWHERE = np.full(4, np.nan)
 NOWHERE.flags.writeable = False
 HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
 @dataclass(slots=True)
@@ -51,11 +53,15 @@ class Stepper:
         self._least = law.contacts.least_normal_force(robot.mass)
         contacts = law.contacts.model_copy(update={"max_normal_force_N": self._full})
         inner = law.model_copy(update={"contacts": contacts})
-        bounds = JointBounds(robot, sizes.omega)
+        apart = LimbsApart(robot, sizes.omega)
 
         def made(*soles: ContactSurface) -> StanceLaw:
             on_them = replace(robot, soles=soles)
-            return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds)
+            # A body that falls over a foot takes its ankle to the stop, and then the foot rolls
+            # over its edge: a bound would have the leg give way instead.
+            ends = ankles(robot, soles) if len(soles) == 1 else None
+            bounds = JointBounds(robot, sizes.omega, ends)
+            return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
         self.single = made(sizes.soles[0]), made(sizes.soles[1])
@@ -84,9 +90,10 @@ class Stepper:
         least, most = self._bounds(seen)
         law, feet, swing = self.both, [0, 1], None
         if gait.mode is Mode.SWING:
-            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing()
+            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
         acceleration = self._acceleration(seen, height)
-        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet]))
+        normals = np.array([gait.grounds[foot].normal for foot in feet])
+        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
         com[2] = height
@@ -100,10 +107,12 @@ class Stepper:
         up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
         return np.array([*level.tolist(), up])
 
-    def _swing(self) -> SwingTarget:
+    def _swing(self, seen: Seen) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
         path, (plan, place) = gait.path, gait.aim
         assert path is not None
+        share = min(1.0, FOLLOW_RATE * sizes.omega * self._period)
+        path.follow(seen.poses[gait.swing].translation, self.eyes.sole_velocity(gait.swing), share)
         path.advance(self._period, place, plan.time)
         return SwingTarget(
             sizes.soles[gait.swing],
@@ -111,6 +120,7 @@ class Stepper:
             path.velocity,
             path.acceleration,
             gait.ground.axes(gait.yaw),
+            3.0 * float(sizes.foot_acceleration.max()),
         )
 
     def _bounds(self, seen: Seen) -> tuple[Array, Array]:

@@ -10,6 +10,10 @@ from balance.dynamics.compiled import compiled
 Array = NDArray[np.float64]
 
 RISE = 0.45  # of the swing's time, after which the foot is highest
+LATE, FASTEST = (
+    0.03,
+    4.0,
+)  # s after which a foot comes down twice as fast, and at most so many times
 SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
 
 
@@ -33,6 +37,13 @@ class SwingPath:
         """Whether it still goes up: a touch is no landing."""
         return self._rising
 
+    def follow(self, place: Array, velocity: Array, share: float) -> None:
+        """Go level by a ``share`` towards where the foot is: what drives did not give is not made
+        up for at once, but planned anew.
+        """
+        self.place[:2] += share * (place - self.place)[:2]
+        self.velocity[:2] += share * (velocity - self.velocity)[:2]
+
     def advance(self, dt: float, goal: Array, left: float) -> None:
         """Go on for ``dt`` s towards ``goal`` (3,), to be reached ``left`` s from now."""
         whole = self.time + left
@@ -47,10 +58,11 @@ class SwingPath:
             else:
                 self._move(2, dt, float(goal[2]), -self._landing_speed, left)
         else:
-            # Down until it meets something.
+            # Down until it meets something, the faster the later it is.
             rate = min(1.0, dt / SOONEST)
+            speed = self._landing_speed * min(1.0 + max(-left, 0.0) / LATE, FASTEST)
             self.velocity[:2] -= rate * self.velocity[:2]
-            self.velocity[2] += rate * (-self._landing_speed - self.velocity[2])
+            self.velocity[2] += rate * (-speed - self.velocity[2])
             self.acceleration[:] = 0.0
             self.place += dt * self.velocity
         self.time += dt

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from balance.control.stepping.planner import Landing, Pendulum, plan_landing
+from balance.control.stepping.planner import FootMotion, Landing, Pendulum, plan_landing
 from balance.control.stepping.sizes import LONGER, OUTWARDS, StepSizes, step_sizes
 from balance.robots import Robot
 
@@ -32,7 +32,14 @@ def plan(
     com = np.zeros(2)
     pendulum = Pendulum(com, com + R @ speed / sizes.omega)
     return plan_landing(
-        sizes, pendulum, swing, feet[1 - swing], heading, feet[swing], times, before=0.03
+        sizes,
+        pendulum,
+        swing,
+        feet[1 - swing],
+        heading,
+        FootMotion.resting(feet[swing]),
+        times,
+        before=0.03,
     )
 
 

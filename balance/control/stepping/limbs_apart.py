@@ -1,0 +1,110 @@
+"""Arms are held out of the way of legs that step: soft rows on accelerations.
+
+A body of a leg and one of another limb that are nearer than ``KEEP_M`` shall part along the line
+between them like a critically damped spring,
+
+    n (J_i - J_j) dv/dt = k^2 (keep - d) - 2 k n (J_i - J_j) v,
+
+where that pushes them apart.  Arms are light and little is asked of them, so that it is they that
+give way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from balance.control.parts.whole_body import BodyView
+from balance.robots import Robot
+from balance.robots.capability.body import contact_joints
+from balance.robots.shapes.ground_points import ball
+from balance.robots.shapes.robot_shapes import geometry_model
+
+Array = NDArray[np.float64]
+
+KEEP_M = 0.03  # between a leg and another limb
+SOFT_M = 0.01  # of it, in which the rows gain their weight
+RATE = 8.0  # k in units of omega
+
+
+class LimbsApart:
+    """The pairs of bodies of a robot, one of a leg and one of another limb, that may touch."""
+
+    def __init__(self, robot: Robot, omega: float) -> None:
+        model, self._rate = robot.model, RATE * omega
+        legs = {int(joint) + 2 for joint in contact_joints(robot, robot.soles)}
+        trunk = {1, *_trunk(model, legs)}
+        shapes = robot.shapes
+        pairs = tuple(
+            (i, j)
+            for i, j in robot.shape_pairs
+            if (shapes[i].joint in legs) != (shapes[j].joint in legs)
+            and not {shapes[i].joint, shapes[j].joint} & trunk
+        )
+        self._pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        self._geometry = geometry_model(shapes, pairs)
+        self._found = self._geometry.createData()
+        balls = [ball(shape) for shape in shapes]
+        self._joints = [shape.joint for shape in shapes]
+        self._centres = [np.asarray(centre) for centre, _ in balls]
+        radii = np.array([radius for _, radius in balls])
+        self._reach = radii[self._pairs].sum(axis=1) + KEEP_M
+        self._used = sorted({int(i) for i in self._pairs.ravel()})
+
+    def rows(self, here: BodyView) -> tuple[Array, Array]:
+        """Rows (n, nv) and values (n,) in m/s^2, each with its weight's root in it."""
+        rows, values = [], []
+        for pair in self._near(here.data):
+            result = pin.computeDistance(self._geometry, self._found, int(pair))
+            part = KEEP_M - result.min_distance
+            if part <= 0.0:
+                continue
+            i, j = self._pairs[pair]
+            # From the second body to the first, also where they overlap.
+            normal = -np.asarray(result.normal)
+            J = self._jacobian(here, i, result.getNearestPoint1())
+            J -= self._jacobian(here, j, result.getNearestPoint2())
+            row = normal.dot(J)
+            value = self._rate**2 * part - 2.0 * self._rate * float(row.dot(here.v))
+            if value > 0.0:
+                weight = min(part / SOFT_M, 1.0)
+                rows.append(weight * row)
+                values.append(weight * value)
+        return np.array(rows).reshape(-1, here.model.nv), np.array(values)
+
+    def _near(self, data: pin.Data) -> NDArray[np.intp]:
+        """Numbers of the pairs whose balls are near each other; their shapes are placed."""
+        centres = np.zeros((len(self._joints), 3))
+        for number in self._used:
+            X = data.oMi[self._joints[number]]
+            centres[number] = X.rotation.dot(self._centres[number]) + X.translation
+        apart = centres[self._pairs[:, 0]] - centres[self._pairs[:, 1]]
+        near = np.flatnonzero(np.einsum("nd,nd->n", apart, apart) < self._reach**2)
+        for number in {int(i) for i in self._pairs[near].ravel()}:
+            own = self._geometry.geometryObjects[number].placement
+            self._found.oMg[number] = data.oMi[self._joints[number]] * own
+        return near
+
+    def _jacobian(self, here: BodyView, shape: int, point: Array) -> Array:
+        """Of a ``point`` (3,) in the world that moves with a shape, (3, nv)."""
+        joint = self._joints[shape]
+        local = pin.SE3(np.eye(3), here.data.oMi[joint].actInv(point))
+        world = pin.LOCAL_WORLD_ALIGNED
+        J = pin.getFrameJacobian(here.model, here.data, joint, local, world)
+        return np.asarray(J[:3])
+
+
+def _trunk(model: pin.Model, legs: set[int]) -> set[int]:
+    """Joints that carry more than one limb each, beside the base."""
+    branches = {
+        joint
+        for joint in range(2, model.njoints)
+        if sum(model.parents[other] == joint for other in range(model.njoints)) > 1
+    }
+    carrying = set()
+    for joint in branches - legs:
+        while joint > 1:
+            carrying.add(joint)
+            joint = model.parents[joint]
+    return carrying
