@@ -89,12 +89,10 @@ class StanceLaw(TaskLaw):
         super().__init__(law, robot, {}, {}, contact_damping)
         self.joint_bounds, self.apart = bounds, apart
         self._friction = joint_friction
-        self._feet = [
-            (joint, place, own)
-            for (_, joint, place), own in zip(
-                self.body.attached, self.body.rows.slices, strict=True
-            )
-        ]
+        attached, slices = self.body.attached, self.body.rows.slices
+        joints = [(joint, own.start) for (_, joint, _), own in zip(attached, slices, strict=True)]
+        self._feet = np.array(joints, dtype=np.intp).reshape(-1, 2)
+        self._frames = np.array([frame_points(X, np.zeros((0, 3))) for _, _, X in attached])
         self._flattening = (0.5 * contact_damping) ** 2
         weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
@@ -132,11 +130,10 @@ class StanceLaw(TaskLaw):
         """
         drift = here.drift.copy()
         if self.wish is not None:
-            for (joint, place, own), normal in zip(self._feet, self.wish.normals, strict=True):
-                tilt = (here.data.oMi[joint] * place).rotation.T.dot(normal)
-                pull = self._flattening * np.minimum(np.maximum(tilt[:2], -STEEPEST), STEEPEST)
-                drift[own.start + 3] += pull[1]
-                drift[own.start + 4] -= pull[0]
+            lay_flat(
+                self._feet, self._frames, here.placements, self.wish.normals, self._flattening,
+                drift,
+            )  # fmt: skip
         return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
@@ -179,6 +176,26 @@ class StanceLaw(TaskLaw):
             rows = frame_points(placement, np.zeros((0, 3)))
             self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
         return self._swinging[surface.name]
+
+
+@compiled
+def lay_flat(
+    feet: NDArray[np.intp],
+    frames: Array,
+    placements: Array,
+    normals: Array,
+    gain: float,
+    drift: Array,
+) -> None:
+    """Add to ``drift`` what turns soles onto the ground, which has ``normals`` under them.
+
+    ``feet`` (k, 2) are their joints and first rows, ``frames`` how they follow from the joints.
+    """
+    for i in range(len(feet)):
+        joint, row = feet[i]
+        tilt = frames[i, :2].dot(placements[joint]).dot(normals[i])
+        drift[row + 3] += gain * min(max(tilt[1], -STEEPEST), STEEPEST)
+        drift[row + 4] -= gain * min(max(tilt[0], -STEEPEST), STEEPEST)
 
 
 @compiled
