@@ -41,8 +41,8 @@ SLOW, CALM = 0.05, 0.04  # omega L and L: slower, and farther inside, feet can b
 OVER = 0.02  # of L, by which the capture point may be beside the middle of a foot that bears alone
 CAREFUL = 2.0  # times as long as the fastest take the phases of a step that nothing hurries
 LONGEST_SHIFT = 6.0  # / omega
-RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
 SPACED = np.linspace(0.0, 1.0, CANDIDATES)
+RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
 MISSED_M = 0.003  # height over its plane, at which a foot without a force sensor has landed
 
 

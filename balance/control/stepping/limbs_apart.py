@@ -16,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.whole_body import BodyView
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
 from balance.robots.shapes.robot_shapes import geometry_model
@@ -46,15 +47,19 @@ class LimbsApart:
         self._found = self._geometry.createData()
         balls = [shape.ball for shape in shapes]
         self._joints = [shape.joint for shape in shapes]
-        self._centres = [np.asarray(centre) for centre, _ in balls]
+        centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
         self._reach = radii[self._pairs].sum(axis=1) + KEEP_M
-        self._used = sorted({int(i) for i in self._pairs.ravel()})
+        # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
+        used = np.unique(self._pairs)
+        self._centres = np.ascontiguousarray(centres[used])
+        self._ball_joints = np.array([self._joints[i] for i in used], dtype=np.intp)
+        self._ball_pairs = np.searchsorted(used, self._pairs)
 
     def rows(self, here: BodyView) -> tuple[Array, Array]:
         """Rows (n, nv) and values (n,) in m/s^2, each with its weight's root in it."""
         rows, values = [], []
-        for pair in self._near(here.data):
+        for pair in self._near(here):
             result = pin.computeDistance(self._geometry, self._found, int(pair))
             part = KEEP_M - result.min_distance
             if part <= 0.0:
@@ -72,14 +77,14 @@ class LimbsApart:
                 values.append(weight * value)
         return np.array(rows).reshape(-1, here.model.nv), np.array(values)
 
-    def _near(self, data: pin.Data) -> NDArray[np.intp]:
+    def _near(self, here: BodyView) -> NDArray[np.intp]:
         """Numbers of the pairs whose balls are near each other; their shapes are placed."""
-        centres = np.zeros((len(self._joints), 3))
-        for number in self._used:
-            X = data.oMi[self._joints[number]]
-            centres[number] = X.rotation.dot(self._centres[number]) + X.translation
-        apart = centres[self._pairs[:, 0]] - centres[self._pairs[:, 1]]
-        near = np.flatnonzero(np.einsum("nd,nd->n", apart, apart) < self._reach**2)
+        data, near = (
+            here.data,
+            near_pairs(
+                here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
+            ),
+        )
         for number in {int(i) for i in self._pairs[near].ravel()}:
             own = self._geometry.geometryObjects[number].placement
             self._found.oMg[number] = data.oMi[self._joints[number]] * own
@@ -92,6 +97,26 @@ class LimbsApart:
         world = pin.LOCAL_WORLD_ALIGNED
         J = pin.getFrameJacobian(here.model, here.data, joint, local, world)
         return np.asarray(J[:3])
+
+
+@compiled
+def near_pairs(
+    placements: Array,
+    centres: Array,
+    joints: NDArray[np.intp],
+    pairs: NDArray[np.intp],
+    reach: Array,
+) -> NDArray[np.intp]:
+    """Numbers of the pairs (n, 2) of balls that are nearer than their ``reach`` (n,).
+
+    ``centres`` (k, 4) are (x, y, z, 1) in the frames of their joints.
+    """
+    placed = placements[joints]
+    places = np.zeros((len(joints), 3))
+    for i in range(4):
+        places += centres[:, i : i + 1] * placed[:, i]
+    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    return np.flatnonzero((apart**2).sum(axis=1) < reach**2)
 
 
 def _trunk(model: pin.Model, legs: set[int]) -> set[int]:

@@ -98,10 +98,10 @@ def plan_landing(
     """
     c, s = math.cos(heading), math.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    points = np.array([pendulum.xi, pendulum.com, foot.place]) - stance
-    rates = np.array([foot.velocity, foot.acceleration])
+    points = np.array([pendulum.xi, pendulum.com, foot.place, foot.velocity, foot.acceleration])
+    points[:3] -= stance
     place, time, cop, missed, cost = best_landing(
-        sizes.of_plan, swing, turn, points.dot(turn.T), rates.dot(turn.T), times, before,
+        sizes.of_plan, swing, turn, points.dot(turn.T), times, before,
         -1.0 if planned is None else planned,
     )  # fmt: skip
     return Landing(stance + place, time, stance + cop, missed, cost)
@@ -113,21 +113,18 @@ def best_landing(
     swing: int,
     turn: Array,
     points: Array,
-    rates: Array,
     times: Array,
     before: float,
     planned: float,
 ) -> tuple[Array, float, Array, float, float]:
     """Place, time, CoP, what is missed and cost of the best landing, from the stance foot.
 
-    ``points`` (3, 2), in the heading's axes, are the capture point, the CoM and the foot, ``rates``
-    (2, 2) the foot's velocity and acceleration; ``turn`` takes to those axes.  ``planned`` is
-    negative without a last plan.
+    ``points`` (5, 2), in the heading's axes, to which ``turn`` takes, are the capture point, the
+    CoM, the foot, its velocity and its acceleration.  ``planned`` is negative without a last plan.
     """
-    xi, com, start = points[0], points[1], points[2]
+    xi, com, foot = points[0], points[1], points[2]
     omega, side = sizes.omega, 1.0 if swing == 0 else -1.0
-    soon = np.maximum(times + before, SOONEST_S)
-    growth = np.exp(omega * soon)
+    growth = np.exp(omega * np.maximum(times + before, SOONEST_S))
     want_y = side * (sizes.width - INWARDS * sizes.leg)
     half = sizes.half[1 - swing]
     cop_x = np.clip(-xi[0] * growth / (1.0 - growth), -half[0], half[0])
@@ -145,11 +142,13 @@ def best_landing(
     # Too far out is no miss where the foot is put down inside of it.
     across = side * (ideal_y - y)
     missed = np.hypot(ideal_x - x, np.where(across > 0.0, across, 0.5 * across))
-    way_x, way_y = x - start[0], y - start[1]
-    late = lateness(
-        sizes, way_x, way_y, rates, (moved_x - com[0]) / soon, (moved_y - com[1]) / soon, times
-    )
-    cost = MISSED * missed + LATE * late + TIME * times + DISTANCE * np.hypot(way_x, way_y)
+    way_x, way_y = x - foot[0], y - foot[1]
+    span = np.maximum(times + before, SOONEST_S)
+    drift_x, drift_y = (moved_x - com[0]) / span, (moved_y - com[1]) / span
+    limits = foot_limits(sizes, math.atan2(way_y.mean(), way_x.mean()))
+    late = lateness(way_x, way_y, points[3], points[4], drift_x, drift_y, times, limits)
+    cost = MISSED * missed + LATE * late + TIME * times
+    cost += DISTANCE * np.hypot(way_x, way_y)
     if planned >= 0.0:
         cost += CHANGE * np.abs(times - planned)
     i = cost.argmin()
@@ -160,41 +159,36 @@ def best_landing(
 
 @compiled
 def lateness(
-    sizes: PlanSizes,
     way_x: Array,
     way_y: Array,
-    rates: Array,
+    velocity: Array,
+    acceleration: Array,
     drift_x: Array,
     drift_y: Array,
     times: Array,
+    limits: tuple[float, float],
 ) -> Array:
-    """How much longer than ``times`` (n,) ways (n,) to x and y would take a foot's drives, s.
+    """How much longer than ``times`` (n,) ways (n,) would take a foot with its drives, s.
 
-    The path is that of :class:`SwingPath` from the foot's velocity and acceleration, ``rates``.
-    Drives see the speed relative to the CoM, which moves on at ``drift_x`` and ``drift_y``, and all
-    of the acceleration: at the path's both ends the CoM does not stand still.
+    The path is that of :class:`SwingPath` from the foot's ``velocity`` and ``acceleration`` (2,).
+    Drives see the speed relative to the CoM, which moves on at a drift (n,), and all of the
+    acceleration: at the path's both ends the CoM does not stand still.
     """
-    fastest, strongest = foot_limits(sizes, math.atan2(way_y.mean(), way_x.mean()))
-    late = np.zeros(len(times))
-    for i in range(len(times)):
-        T = max(times[i], SOONEST_S)
-        longest = 0.0
-        for s in AT:
-            v_x, a_x = on_path(s, T, way_x[i], rates[0, 0], rates[1, 0])
-            v_y, a_y = on_path(s, T, way_y[i], rates[0, 1], rates[1, 1])
-            speed = math.hypot(v_x - drift_x[i], v_y - drift_y[i])
-            bend = math.hypot(a_x, a_y)
-            longest = max(longest, speed / fastest, math.sqrt(bend / strongest))
-        late[i] = times[i] * max(longest - 1.0, 0.0)
-    return late
+    T = np.maximum(times, SOONEST_S)
+    fastest, strongest = np.zeros(len(times)), np.zeros(len(times))
+    for s in AT:
+        speed_x, bend_x = _path_rates(s, way_x, velocity[0], acceleration[0], T)
+        speed_y, bend_y = _path_rates(s, way_y, velocity[1], acceleration[1], T)
+        fastest = np.maximum(fastest, np.hypot(speed_x - drift_x, speed_y - drift_y))
+        strongest = np.maximum(strongest, np.hypot(bend_x, bend_y))
+    longer = np.maximum(fastest / limits[0], np.sqrt(strongest / limits[1])) - 1.0
+    return times * np.maximum(longer, 0.0)
 
 
 @compiled
-def on_path(
-    s: float, T: float, way: float, velocity: float, acceleration: float
-) -> tuple[float, float]:
-    """Velocity and acceleration at a share ``s`` of a path that ends at rest after ``T`` s."""
-    v, a = velocity * T, acceleration * T**2
+def _path_rates(s: float, way: Array, rate: float, bend: float, T: Array) -> tuple[Array, Array]:
+    """Speed and acceleration at a share ``s`` of the path along one axis."""
+    v, a = rate * T, bend * T**2
     c3 = 10.0 * way - 6.0 * v - 1.5 * a
     c4 = -15.0 * way + 8.0 * v + 1.5 * a
     c5 = 6.0 * way - 3.0 * v - 0.5 * a

@@ -88,18 +88,19 @@ class Eyes:
 
     def hull(self, seen: Seen, margin: float) -> Array:
         """Vertices (n, 2) of the support of both feet, each smaller by ``margin`` m."""
-        return convex_hull(np.concatenate([self._seen_corners(seen, f, margin) for f in (0, 1)]))
+        return convex_hull(np.concatenate([self._places(seen, foot, margin) for foot in (0, 1)]))
 
     def sole(self, seen: Seen, foot: int, margin: float) -> Array:
-        """Vertices (n, 2) of the support of one foot, smaller by ``margin`` m."""
-        return convex_hull(self._seen_corners(seen, foot, margin))
+        """The same of one foot."""
+        return convex_hull(self._places(seen, foot, margin))
 
-    def _seen_corners(self, seen: Seen, foot: int, margin: float) -> Array:
-        """Corners (n, 2) of a foot from above."""
+    def _places(self, seen: Seen, foot: int, margin: float) -> Array:
+        """Corners (n, 2) of a foot that is smaller by ``margin`` m."""
         if margin not in self._corners:
             self._corners[margin] = [inner_corners(sole, margin) for sole in self._sizes.soles]
         pose = seen.poses[foot]
-        return self._corners[margin][foot].dot(pose.rotation[:2].T) + pose.translation[:2]
+        corners = self._corners[margin][foot].dot(pose.rotation[:2].T)
+        return np.asarray(corners + pose.translation[:2])
 
 
 @dataclass(frozen=True, slots=True)

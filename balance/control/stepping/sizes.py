@@ -145,7 +145,8 @@ def foot_limits(sizes: PlanSizes, azimuth: float) -> tuple[float, float]:
     """Speed, m/s, relative to the CoM, and acceleration, m/s^2, that a swing foot may have."""
     angle = azimuth % (2.0 * np.pi)
     speed = np.interp(angle, sizes.azimuths, sizes.foot_speed)
-    return float(speed), float(np.interp(angle, sizes.azimuths, sizes.foot_acceleration))
+    bend = np.interp(angle, sizes.azimuths, sizes.foot_acceleration)
+    return float(speed), float(bend)
 
 
 def can_step(robot: Robot) -> bool:

@@ -35,9 +35,9 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     0.5,
     1e-3,
 )
-BODY_ROWS = 9  # of CoM, angular momentum and base
 STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
 APART = 3.0  # the same, of a leg and another limb that are near each other
+BODY_ROWS = 9  # of CoM, angular momentum and base
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
 BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
 
@@ -89,12 +89,10 @@ class StanceLaw(TaskLaw):
         super().__init__(law, robot, {}, {}, contact_damping)
         self.joint_bounds, self.apart = bounds, apart
         self._friction = joint_friction
-        self._bearing = [
-            (joint, place, own)
-            for (_, joint, place), own in zip(
-                self.body.attached, self.body.rows.slices, strict=True
-            )
-        ]
+        attached, slices = self.body.attached, self.body.rows.slices
+        joints = [(joint, own.start) for (_, joint, _), own in zip(attached, slices, strict=True)]
+        self._feet = np.array(joints, dtype=np.intp).reshape(-1, 2)
+        self._frames = np.array([frame_points(X, np.zeros((0, 3))) for _, _, X in attached])
         self._flattening = (0.5 * contact_damping) ** 2
         weight = float(np.linalg.norm(self.body.weight))
         self.height = float(robot.com()[2])
@@ -105,7 +103,7 @@ class StanceLaw(TaskLaw):
         self._posture = robot.q_nominal[7:].copy()
         self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
         self._gravity = np.array(robot.model.gravity.linear)
-        self._feet: dict[str, tuple[int, Array, Array]] = {}
+        self._swinging: dict[str, tuple[int, Array, Array]] = {}
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -132,11 +130,10 @@ class StanceLaw(TaskLaw):
         """
         drift = here.drift.copy()
         if self.wish is not None:
-            for (joint, place, own), normal in zip(self._bearing, self.wish.normals, strict=True):
-                tilt = (here.data.oMi[joint] * place).rotation.T.dot(normal)
-                pull = self._flattening * np.minimum(np.maximum(tilt[:2], -STEEPEST), STEEPEST)
-                drift[own.start + 3] += pull[1]
-                drift[own.start + 4] -= pull[0]
+            lay_flat(
+                self._feet, self._frames, here.placements, self.wish.normals, self._flattening,
+                drift,
+            )  # fmt: skip
         return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
@@ -173,12 +170,32 @@ class StanceLaw(TaskLaw):
 
     def _foot_of(self, surface: ContactSurface) -> tuple[int, Array, Array]:
         """Of a sole its joint, which coordinates move it (nv,), and how it follows the joint."""
-        if surface.name not in self._feet:
+        if surface.name not in self._swinging:
             frame = self.robot.model.frames[surface.frame_id]
             joint, placement = frame.parentJoint, frame.placement * surface.placement
             rows = frame_points(placement, np.zeros((0, 3)))
-            self._feet[surface.name] = joint, moved_by(self.robot.model, joint), rows
-        return self._feet[surface.name]
+            self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
+        return self._swinging[surface.name]
+
+
+@compiled
+def lay_flat(
+    feet: NDArray[np.intp],
+    frames: Array,
+    placements: Array,
+    normals: Array,
+    gain: float,
+    drift: Array,
+) -> None:
+    """Add to ``drift`` what turns soles onto the ground, which has ``normals`` under them.
+
+    ``feet`` (k, 2) are their joints and first rows, ``frames`` how they follow from the joints.
+    """
+    for i in range(len(feet)):
+        joint, row = feet[i]
+        tilt = frames[i, :2].dot(placements[joint]).dot(normals[i])
+        drift[row + 3] += gain * min(max(tilt[1], -STEEPEST), STEEPEST)
+        drift[row + 4] -= gain * min(max(tilt[0], -STEEPEST), STEEPEST)
 
 
 @compiled
@@ -240,7 +257,7 @@ def write_foot_rows(
 
     ``pose`` has the sole's axes and place, ``centre`` its place in the joint whose ``axes`` and
     spatial acceleration, without that of ``gravity``, are given; ``turn`` (3,) the rotation vector
-    to go.
+    to go, ``strongest`` the largest acceleration that is asked for.
     """
     x, y, w = pose[3, 0], pose[3, 1], pose[3, 2]
     own, J_w = rows[BODY_ROWS:], J[3:] * moves
