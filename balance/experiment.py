@@ -247,7 +247,7 @@ class Experiment:
         log.write(i, t, q, v, output)
         if output.conflict and not self.conflict:
             self.conflict = output.conflict
-        measured, touched = log.contact_wrenches[i], False
+        measured = log.contact_wrenches[i]
         for substep in range(substeps):
             # Times come from counters: no rounding error adds up over a long run, and a step
             # ends exactly where the next one begins.
@@ -258,14 +258,12 @@ class Experiment:
                 log.push_force[i] += self.pendulum.impulse / period
             measured += plant.contact_wrenches
             if touches := plant.touches:
-                touched = True
                 self._touches.add(touches)
         if substeps > 1:
             measured /= substeps
         if moving is not None:
             measured[:] = moving.attributed(q, measured)
-        if touched:
-            self._touches.write(log.touches[i])
+        self._touches.write(log.touches[i])
         log.rows = i + 1
         v = plant.v
         # The sum of squares settles it for all but the fastest; it is never below one of a NaN.
