@@ -119,8 +119,8 @@ class Runs:
     def words(self) -> str:
         """Which code the rows are of, and how many of others were left out."""
         left, codes = self.others.total(), sorted({row["code"] for row in self.rows.values()})
-        of = " and ".join(codes)
-        return f"Runs of code {of}" + (f"; {left} of others left out." if left else ".")
+        of = f"Runs of code {' and '.join(codes)}" if codes else "No runs of this code yet"
+        return of + (f"; {left} of others left out." if left else ".")
 
     def add(self, row: Row) -> None:
         """Keep a finished run."""
