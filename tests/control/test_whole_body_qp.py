@@ -177,7 +177,9 @@ def test_both_forms_give_the_same_torques(stance: str) -> None:
     plain, quaternion = (WholeBodyController(config, robot) for config in configs)
     for q, v in [moved(robot, 0.003, np.random.default_rng(83)), *limited_states(robot, 84)]:
         expected, actual = plain.step(q, v, 0.0), quaternion.step(q, v, 0.0)
-        assert actual.status == expected.status
+        # Which solver found it may differ with the rounding of a library.
+        solver = ControlStatus.OTHER_SOLVER
+        assert actual.status & ~solver == expected.status & ~solver
         size = np.abs(expected.torques).max()
         np.testing.assert_allclose(actual.torques, expected.torques, rtol=0, atol=SAME * size)
         size = np.abs(expected.wrenches).max()
