@@ -23,7 +23,8 @@ from balance.robots import Robot
 
 Array = NDArray[np.float64]
 
-CHANGE_S, STEEPEST = 0.12, 150.0  # after contacts change, torques do so by at most so much 1/s
+CHANGE_S = 0.12  # after contacts change, in which torques do so by no more than
+STEEPEST, LARGEST = 150.0, 0.18  # of their limits in a second, and in a control period
 HOPELESS = 0.03  # z, that a plan of the leaning law leaves its end beyond the support
 AT_REST = 0.3  # of the CoP's region, used by a robot that feels the ground
 USED = 1.0  # of the CoP's region, beyond which ankles alone do not do
@@ -183,7 +184,7 @@ class SteppingController(BalancingLaw):
         if (bearing != self.bearing).any():
             self._changed = t
         if self._torques is not None and self._time < t < self._changed + CHANGE_S:
-            most = STEEPEST * (t - self._time) * self._limits.torques
+            most = min(STEEPEST * (t - self._time), LARGEST) * self._limits.torques
             change = output.torques - self._torques
             output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
         if len(output.active):

@@ -12,6 +12,7 @@ import pytest
 from balance.config import load_config
 from balance.control import ControlStatus, make_controller
 from balance.control.stepping.law import SteppingController
+from balance.control.stepping.sizes import step_sizes
 from balance.experiment import run
 from balance.recordings.metrics import ankle_limit
 from balance.recordings.recording import Recording
@@ -55,7 +56,7 @@ def test_what_hips_can_hold_takes_no_step() -> None:
 
 
 @pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
-@pytest.mark.parametrize(("fraction", "azimuth_deg"), [(1.7, 0.0), (1.3, 90.0)])
+@pytest.mark.parametrize(("fraction", "azimuth_deg"), [(1.7, 0.0), (1.3, 90.0), (1.7, 180.0)])
 def test_what_they_cannot_hold_is_caught_by_steps(
     fraction: float, azimuth_deg: float, engine: str
 ) -> None:
@@ -69,6 +70,22 @@ def test_what_they_cannot_hold_is_caught_by_steps(
     middle = np.mean([sole.pose(data).translation for sole in recording.robot.soles], axis=0)
     com = recording.robot.com(recording.q[-1])
     assert np.linalg.norm((com - middle)[:2]) < 0.03  # the verdict's bound
+
+
+def test_feet_are_brought_back_to_how_they_stand_nominally() -> None:
+    recording = pushed(1.7, 0.0)
+    robot, data = recording.robot, recording.robot.model.createData()
+    ways = []
+    for q in (robot.q_nominal, recording.q[-1]):
+        pin.framesForwardKinematics(robot.model, data, q)
+        left, right = (sole.pose(data) for sole in robot.soles)
+        ways.append(right.actInv(left).translation)
+    np.testing.assert_allclose(ways[1], ways[0], rtol=0, atol=0.03)  # 1.5 cm for each foot
+
+
+def test_a_base_whose_x_axis_does_not_point_ahead_steps_all_the_same() -> None:
+    """That of iCub points back: by its base, its left foot would be its right one."""
+    assert step_sizes(load_robot("icub")).width > 0.0
 
 
 def test_a_foot_lands_where_the_last_plan_had_it() -> None:

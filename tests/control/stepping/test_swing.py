@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from balance.control.stepping.swing import SwingPath
+from balance.control.stepping.swing import FASTEST, SwingPath
 
 DT, TIME, LIFT, SPEED = 0.001, 0.25, 0.04, 0.1
 START = np.array([0.1, -0.2, 0.03])
@@ -40,9 +40,13 @@ def test_velocities_are_the_derivatives_of_places_also_where_the_goal_moves() ->
     np.testing.assert_allclose(bends[inner], accelerations[1:][inner], rtol=0, atol=4.0)
 
 
-def test_what_it_does_not_meet_it_seeks_further_down() -> None:
+def test_what_it_does_not_meet_it_seeks_further_down_the_faster_the_later() -> None:
     n = round(1.6 * TIME / DT)
     places, velocities, _ = walked(np.tile(START, (n, 1)))
     assert places[-1, 2] < START[2] - 0.01
-    assert velocities[-1, 2] == pytest.approx(-SPEED, abs=0.01)
+    on_time = round(TIME / DT)
+    assert velocities[on_time, 2] == pytest.approx(-SPEED, abs=0.02)
+    late = velocities[on_time + 10 :, 2]
+    assert (np.diff(late) <= 1e-9).all()
+    assert velocities[-1, 2] == pytest.approx(-FASTEST * SPEED, abs=0.01)
     np.testing.assert_allclose(places[-1, :2], START[:2], rtol=0, atol=1e-3)
