@@ -52,7 +52,7 @@ HALF_ROUND = {"toro": ROUND["toro"][:13]}
 HALF_ROUND_OF_OTHERS = AROUND[:7]  # the other directions are mirror images
 FEW = (0.0, 60.0, 90.0, 120.0, 180.0)
 LARGEST_ELSEWHERE = {"hip": 0.8, "chest": 0.8, "head": 0.6}  # of the ankle limit, tried at first
-SIDES_ELSEWHERE = 1  # of each place and duration on each robot
+SIDES_ELSEWHERE = 2  # of each place and duration on each robot
 PLACES, DURATIONS_S = ("hip", "chest", "head"), (0.02, 0.1, 0.5)
 RANDOM_RUNS, SEED = 600, 21
 RANDOM_LAWS = ("capture", "momentum", "whole_body_qp", "hierarchical", "ott2011", "virtual_model")
@@ -205,29 +205,29 @@ def at_random(runs: Runs) -> Iterator[Started]:
 
 
 PARTS: dict[str, Callable[[Runs], Iterator[Started]]] = {
+    "toro": lambda runs: limits_of(runs, ("toro",), "pinocchio"),
+    "others": lambda runs: limits_of(runs, OTHERS, "pinocchio"),
     "momentum": lambda runs: other_laws(runs, ("momentum",)),
     "whole_body_qp": lambda runs: other_laws(runs, ("whole_body_qp",)),
+    "toro_mujoco": lambda runs: limits_of(runs, ("toro",), "mujoco"),
+    "others_mujoco": lambda runs: limits_of(runs, OTHERS, "mujoco"),
+    "disturbed": lambda runs: disturbed(runs, "pinocchio"),
+    "momentum_elsewhere": momentum_elsewhere,
+    "elsewhere": capture_elsewhere,
+    "toro_mirrored": lambda runs: limits_of(runs, ("toro",), "pinocchio", 1),
+    "others_mirrored": lambda runs: limits_of(runs, OTHERS, "pinocchio", 1),
+    "disturbed_mujoco": lambda runs: disturbed(runs, "mujoco"),
+    "toro_below": lambda runs: small_pushes(runs, ("toro",)),
+    "claims": claimed,
+    "steps": slow_steps,
+    "world": world,
     "laws": lambda runs: other_laws(
         runs, ("hierarchical", "ott2011", "virtual_model", "joint_pd"), FEW
     ),
-    "toro": lambda runs: limits_of(runs, ("toro",), "pinocchio"),
-    "toro_mirrored": lambda runs: limits_of(runs, ("toro",), "pinocchio", 1),
-    "toro_mujoco": lambda runs: limits_of(runs, ("toro",), "mujoco"),
-    "toro_mujoco_mirrored": lambda runs: limits_of(runs, ("toro",), "mujoco", 1),
-    "others": lambda runs: limits_of(runs, OTHERS, "pinocchio"),
-    "others_mirrored": lambda runs: limits_of(runs, OTHERS, "pinocchio", 1),
-    "disturbed": lambda runs: disturbed(runs, "pinocchio"),
-    "others_mujoco": lambda runs: limits_of(runs, OTHERS, "mujoco"),
-    "others_mujoco_mirrored": lambda runs: limits_of(runs, OTHERS, "mujoco", 1),
-    "toro_below": lambda runs: small_pushes(runs, ("toro",)),
-    "momentum_elsewhere": momentum_elsewhere,
-    "elsewhere": capture_elsewhere,
-    "world": world,
+    "random": at_random,
     "others_below": lambda runs: small_pushes(runs, OTHERS),
-    "disturbed_mujoco": lambda runs: disturbed(runs, "mujoco"),
-    "steps": slow_steps,
+    "toro_mujoco_mirrored": lambda runs: limits_of(runs, ("toro",), "mujoco", 1),
+    "others_mujoco_mirrored": lambda runs: limits_of(runs, OTHERS, "mujoco", 1),
     "momentum_mujoco": lambda runs: other_laws(runs, ("momentum",), FEW, "mujoco"),
     "whole_body_qp_mujoco": lambda runs: other_laws(runs, ("whole_body_qp",), FEW, "mujoco"),
-    "claims": claimed,
-    "random": at_random,
 }

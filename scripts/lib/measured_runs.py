@@ -6,18 +6,19 @@ file already has is not simulated again.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import yaml
+from lib.kept_runs import Case as Case
+from lib.kept_runs import Row as Row
+from lib.kept_runs import Runs as Runs
 from lib.stepping_measures import step_measures
 
 import balance
@@ -26,7 +27,6 @@ from balance.robots import Robot, robot_files
 from balance.studies.protocols.base import CHESTS
 
 STEP = 0.05  # of the ankle limit, between two sizes of a push
-Row = dict[str, Any]
 PLACES: dict[str, dict[str, tuple[str, float]]] = {
     "chest": CHESTS,
     "head": {
@@ -67,28 +67,6 @@ BEFORE_S = {
     "sensors": 0.5,
     "sensors, delay, mass": 0.5,
 }  # for which the robot stands before the push, so that filters settle
-
-
-@dataclass(frozen=True)
-class Case:
-    """A push of ``fraction`` of the ankle limit and what it meets; ``world`` is of ``WORLDS``."""
-
-    robot: str
-    law: str
-    azimuth_deg: float
-    fraction: float = 0.0
-    engine: str = "pinocchio"
-    period_s: float = 0.001
-    duration_s: float = 0.02
-    place: str = "hip"
-    world: str = ""
-    seed: int = 0
-
-    @property
-    def direction(self) -> np.ndarray:
-        """Unit vector (3,)."""
-        angle = math.radians(self.azimuth_deg)
-        return np.round([math.cos(angle), math.sin(angle), 0.0], 15)
 
 
 @cache
@@ -176,43 +154,6 @@ def limit_Ns(case: Case) -> float:
 def limit_share(case: Case) -> float:
     """The recovery limit over the ankle limit."""
     return limit_Ns(case) / balance.ankle_limit(robot_named(case.robot), case.direction)
-
-
-class Runs:
-    """Finished runs, one line of JSON each, in a file for each law."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.rows: dict[Case, Row] = {}
-        for path in sorted(folder.glob("*.jsonl")):
-            for line in path.read_text(encoding="utf-8").splitlines():
-                row = json.loads(line)
-                self.rows[case_of(row)] = row
-
-    def add(self, row: Row) -> None:
-        """Keep a finished run."""
-        self.rows[case_of(row)] = row
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / f"{row['law']}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-
-    def recovered(self, case: Case) -> bool | None:
-        """Whether a push was recovered; None if it was not tried."""
-        row = self.rows.get(case)
-        return None if row is None else row["outcome"] == "recovered"
-
-    def tried(self, cell: Case) -> dict[float, bool]:
-        """Of each size of push that was tried in a cell, whether it was recovered."""
-        return {
-            case.fraction: row["outcome"] == "recovered"
-            for case, row in sorted(self.rows.items(), key=lambda item: item[0].fraction)
-            if replace(case, fraction=0.0) == cell
-        }
-
-
-def case_of(row: Row) -> Case:
-    """What a row is the outcome of."""
-    return Case(**{name: row[name] for name in Case.__dataclass_fields__})
 
 
 Search = Generator[float, bool, None]
@@ -317,6 +258,18 @@ def _advance(
     for case in _asked(runs, cell, search, answer):
         busy[pool.submit(simulate, case)] = cell, search
         return
+
+
+def answered(runs: Runs, cell: Case, search: Search, recovers: Callable[[Case], bool]) -> None:
+    """Let a search go on to its end, with a rule in the place of simulations."""
+    answer: bool | None = None
+    while True:
+        case = next(_asked(runs, cell, search, answer), None)
+        if case is None:
+            return
+        answer = recovers(case)
+        outcome = "recovered" if answer else "fell"
+        runs.add(asdict(case) | {"outcome": outcome, "cause": None})
 
 
 def _asked(runs: Runs, cell: Case, search: Search, answer: bool | None) -> Iterator[Case]:

@@ -63,6 +63,11 @@ def found(runs: Runs, cell: Case) -> Found | None:
     return Found(value, first is None, tuple(size for size in good if size > value))
 
 
+def _made(runs: Runs) -> str:
+    """How a table was made, and of which runs."""
+    return f"{stamp('scripts/measured_limits')} {runs.words()}"
+
+
 def text(one: Found | None) -> str:
     """A cell of a table."""
     return "–" if one is None else str(one)
@@ -79,7 +84,7 @@ def limit_tables(runs: Runs) -> None:
             "MuJoCo", "/ recovery limit", "mirror image: Pinocchio, MuJoCo", "`momentum`",
             "`whole_body_qp`"]  # fmt: skip
     lines, done = _limit_lines(runs, "toro")
-    stamped = stamp("scripts/measured_limits")
+    stamped = _made(runs)
     of = 2 * len(half_round("toro"))
     write_table(PAGE, "envelope", head, lines, count(done, of), stamped)
     lines, done, of = [], 0, 0
@@ -148,7 +153,7 @@ def figures_table(runs: Runs) -> None:
             )  # fmt: skip
     head = ["robot", "engine", "asked for, of ankle and recovery limit", "of the ankle limit",
             "weakest", "of the recovery limit", "weakest", "directions with a hole"]  # fmt: skip
-    write_table(PAGE, "figures", head, lines, stamp("scripts/measured_limits"))
+    write_table(PAGE, "figures", head, lines, _made(runs))
 
 
 def failure_table(runs: Runs) -> None:
@@ -162,7 +167,7 @@ def failure_table(runs: Runs) -> None:
                 row = runs.rows[replace(cell, fraction=min(failed))]
                 kinds[_kind(str(row["cause"]))] += 1
         lines.append([robot, *(str(kinds.get(name, 0)) for name in KINDS)])
-    write_table(PAGE, "failures", ["robot", *KINDS], lines, stamp("scripts/measured_limits"))
+    write_table(PAGE, "failures", ["robot", *KINDS], lines, _made(runs))
 
 
 KINDS: Mapping[str, str] = {
@@ -204,7 +209,7 @@ def disturbed_table(runs: Runs) -> None:
             line.append(", ".join(_times(azimuth, n) for azimuth, n in sorted(lost.items())))
         lines.append(line)
     head = ["disturbance", "Pinocchio: recovered", "not to", "MuJoCo: recovered", "not to"]
-    write_table(PAGE, "disturbed", head, lines, stamp("scripts/measured_limits"))
+    write_table(PAGE, "disturbed", head, lines, _made(runs))
 
 
 def _disturbance(keys: Mapping[str, object]) -> str:
@@ -230,7 +235,7 @@ def world_table(runs: Runs) -> None:
         lines.append([f"{azimuth:g}°", *map(text, ones)])
     head = ["push to", *names.values()]
     whole = count(done, 4 * len(HALF_ROUND["toro"]))
-    write_table(PAGE, "world", head, lines, whole, stamp("scripts/measured_limits"))
+    write_table(PAGE, "world", head, lines, whole, _made(runs))
 
 
 def elsewhere_table(runs: Runs) -> None:
@@ -263,13 +268,9 @@ def elsewhere_table(runs: Runs) -> None:
         lines.append(line)
     done = sum(map(len, tally.values()))
     note = count(done, len(list(elsewhere())))
-    write_table(
-        PAGE, "pushes", ["at", "lasting", *ROBOTS], lines, note, stamp("scripts/measured_limits")
-    )
+    write_table(PAGE, "pushes", ["at", "lasting", *ROBOTS], lines, note, _made(runs))
     head = ["robot", "at", "lasting", "push to", "`momentum`", "`capture`", "why not more"]
-    write_table(
-        PAGE, "worse", head, lost or [["none", *[""] * 6]], stamp("scripts/measured_limits")
-    )
+    write_table(PAGE, "worse", head, lost or [["none", *[""] * 6]], _made(runs))
 
 
 def step_table(runs: Runs) -> None:
@@ -283,7 +284,7 @@ def step_table(runs: Runs) -> None:
             if any(ones):
                 lines.append([robot, f"{1e3 * period:g} ms", *map(text, ones)])
     head = ["robot", "control step", *(f"{azimuth:g}°" for azimuth in FEW)]
-    write_table(PAGE, "steps", head, lines, stamp("scripts/measured_limits"))
+    write_table(PAGE, "steps", head, lines, _made(runs))
 
 
 def claim_table(runs: Runs) -> None:
@@ -299,7 +300,7 @@ def claim_table(runs: Runs) -> None:
         )  # fmt: skip
     head = ["robot", "at", "push to", "recovery limit", "recovered to", "of all sizes tried",
             "why not more"]  # fmt: skip
-    write_table(PAGE, "claims", head, lines, stamp("scripts/measured_limits"))
+    write_table(PAGE, "claims", head, lines, _made(runs))
 
 
 def law_table(runs: Runs) -> None:
@@ -315,7 +316,7 @@ def law_table(runs: Runs) -> None:
                         f" ({len(known)} directions)"))  # fmt: skip
         lines.append(line)
     head = ["robot", "recovery limit", *(f"`{law}`" for law in ("capture", *STARTS))]
-    write_table("docs/robots.md", "laws", head, lines, stamp("scripts/measured_limits"))
+    write_table("docs/robots.md", "laws", head, lines, _made(runs))
 
 
 def _at(robot: str, law: str, azimuth: float) -> Case:

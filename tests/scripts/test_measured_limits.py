@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lib import measured_runs
+from lib import kept_runs, measured_runs
+from lib.campaign_size import Expected, needed
+from lib.kept_runs import code_hash, what_it_does
 from lib.measured_plan import PARTS
 from lib.measured_runs import Case, Row, Runs, Search, below, bisect, carry_out, edge, holds
 from lib.measured_tables import found
@@ -66,6 +68,46 @@ def test_a_file_that_is_read_again_has_the_same_runs(tmp_path: Path) -> None:
     assert found(again, Case("toro", "momentum", 45.0)) is None
     spots = asked(below(again, CELL, spots=[0.2]), lambda size: True)
     assert list(spots) == pytest.approx([0.2, *np.arange(0.5, 1.01, 0.05)])
+
+
+def test_rows_are_short_and_those_of_another_code_are_left_out(tmp_path: Path) -> None:
+    Runs(tmp_path, "0ld").add(row(0.9, "recovered"))
+    runs = Runs(tmp_path)
+    assert not runs.rows
+    assert runs.others == {"0ld": 1}
+    assert "1 of others left out" in runs.words()
+    runs.add(row(1.0, "fell"))
+    assert Runs(tmp_path).recovered(Case("toro", "capture", 45.0, 1.0)) is False
+    assert Runs(tmp_path, "0ld").recovered(Case("toro", "capture", 45.0, 0.9)) is True
+    for line in (tmp_path / "capture.jsonl").read_text(encoding="utf-8").splitlines():
+        assert len(line) < 100, line
+
+
+def test_the_hash_changes_with_what_code_does_and_with_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert what_it_does('"""A."""\nx = 1  # one\n') == what_it_does('"""B."""\n\nx = (1)\n')
+    assert what_it_does("x = 1") != what_it_does("x = 2")
+    assert what_it_does('def f():\n    """Nothing."""\n') == "def f():\n    pass"
+    (tmp_path / "control").mkdir()
+    (tmp_path / "plots").mkdir()
+    law, plot = tmp_path / "control" / "law.py", tmp_path / "plots" / "plot.py"
+    monkeypatch.setattr(kept_runs, "PACKAGE", tmp_path)
+    hashes = []
+    for first, second in (("x = 1", "y = 1"), ("x = 1", "y = 2"), ("x = 2", "y = 2")):
+        law.write_text(first, encoding="utf-8")
+        plot.write_text(second, encoding="utf-8")
+        code_hash.cache_clear()
+        hashes.append(code_hash())
+    code_hash.cache_clear()
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_a_plan_counts_the_runs_that_a_search_needs_and_keeps_none(tmp_path: Path) -> None:
+    runs = Expected(tmp_path)
+    assert needed(runs, [(CELL, lambda: edge(1.15))]) == 2
+    assert needed(runs, [(CELL, lambda: edge(1.15))]) == 0
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_known_is_not_simulated_again(

@@ -47,6 +47,9 @@ COP_WEIGHT, VERTICAL_WEIGHT, MOMENT_WEIGHT, POSTURE_WEIGHT = 1e4, 1e2, 20.0, 1.0
 SERVO = 2.0  # omega: how fast the coordinates return to their shares
 SINK_RATE = 2.0  # of the height, per part of the CoP's region that the capture point leaves
 LIGHTEST = 0.01  # of the base's inertia, which lighter joints count as if they had
+INSISTENCE = 0.25  # omega: rate at which a base that stays turned counts as turned further
+MOST_INSISTENCE_RAD = 0.5
+LONGEST_STEP_S = 0.02  # that counts for this: no law that slept for longer insists at once
 
 
 class CaptureContactsConfig(ContactAssumptionsConfig):
@@ -137,6 +140,7 @@ class CaptureController(TaskLaw):
         self._metric, self._lever = self._inertia_metric(), TURN / self.height
         self._now, self._planned_at = 0.0, -np.inf
         self._cop, self._moment, self._room = np.zeros(2), np.zeros(2), 1.0
+        self._kept_turned, self._seen_at = np.zeros(3), 0.0
         self.hopeless = np.inf
         """How far, in z, a plan's end may be beyond the support; if more, a step raises."""
         self.used = 0.0
@@ -189,6 +193,7 @@ class CaptureController(TaskLaw):
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
         """Torques and wrenches that follow the plan as near as contacts, drives, joints allow."""
         delta, rates = self.flywheel.state(here, desired)
+        self._insist(delta)
         if not 0.0 < self._now - self._planned_at < self.law.replan_s - 1e-9:
             state = self.plan_state(here, desired, delta)
             plan = self.planner.plan(state, desired.com[:2] / self.height)
@@ -200,6 +205,24 @@ class CaptureController(TaskLaw):
             self.used = self.planner.used(state, desired.com[:2] / self.height)
             self._room = min(max(0.0, SINK_RATE * (1.0 - self.used)), 1.0)
         return self._follow(self._wanted(here, desired, delta, rates), here, desired)
+
+    def _insist(self, delta: Array) -> None:
+        """Count the base as turned further, in ``delta``, the longer it stays turned.
+
+        An arm that rests on a thigh, or friction, may hold the body where it is, with forces of
+        which the law does not know.
+        """
+        elapsed, self._seen_at = self._now - self._seen_at, self._now
+        if elapsed < 0.0:  # another run
+            self._kept_turned[:] = 0.0
+        gain = INSISTENCE * self.omega * min(max(0.0, elapsed), LONGEST_STEP_S)
+        if self._room < 1.0:  # there is more to do, and a lean may be meant
+            self._kept_turned *= 1.0 - min(4.0 * gain, 1.0)
+        else:
+            self._kept_turned += gain * delta[:3]
+            size = float(np.sqrt(self._kept_turned.dot(self._kept_turned)))
+            self._kept_turned *= min(1.0, MOST_INSISTENCE_RAD / max(size, 1e-9))
+        delta[:3] += self._kept_turned
 
     def _wanted(self, here: BodyView, desired: Desired, delta: Array, rates: Array) -> Wanted:
         """The plan as forces and accelerations."""
