@@ -64,6 +64,16 @@ class ResultError(BalanceError):
     """A result folder or recording cannot be read."""
 
 
+def is_interrupt(error: BaseException) -> bool:
+    """Whether this is Ctrl-C, also where it came upon a compiled function.
+
+    Numba's functions then return although an exception is set, of which Python makes a
+    SystemError whose cause is the interrupt.
+    """
+    cause = error.__cause__ if isinstance(error, SystemError) else error
+    return isinstance(cause, KeyboardInterrupt)
+
+
 class MissingExtraError(BalanceError):
     """An optional part of the package is not installed."""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time as clock
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from balance.config import ExperimentConfig, load_config
 from balance.config.actuators import PERFECT_DRIVES
@@ -23,20 +20,20 @@ from balance.config.trust import check_loaded
 from balance.control import Controller, frame_controller, make_controller, with_controller
 from balance.control.parts.after_fall import FallenLaw
 from balance.control.parts.fallback import NUMERICAL
-from balance.control.parts.moving_contacts import moving_contacts
+from balance.control.parts.moving_contacts import MovingContacts, moving_contacts
 from balance.control.parts.setpoints import Path as SetpointSource
 from balance.control.parts.setpoints import setpoint_path
-from balance.control.phases.phased_law import PhasedLaw
 from balance.dynamics.checks import is_within
-from balance.errors import BalanceError, ConfigError
+from balance.errors import BalanceError, ConfigError, is_interrupt
 from balance.recordings.derived import derive
 from balance.recordings.falls import lost_posture
 from balance.recordings.log import Log
 from balance.recordings.own_quantities import measure
 from balance.recordings.recording import Recording
-from balance.recordings.settling import Quiet, UntilSettled, check_time_to_judge, longest_run_s
+from balance.recordings.settling import UntilSettled, check_time_to_judge, longest_run_s
 from balance.recordings.size import check_run_size
 from balance.recordings.stance_rows import StanceRows, stance_rows, step_rows
+from balance.recordings.standstill import Standstill
 from balance.recordings.touches import TouchRow
 from balance.recordings.verdict import Cause, EndKind, RunEnd, aborted
 from balance.robots import Robot
@@ -53,6 +50,7 @@ from balance.simulation.perception import Perception
 from balance.simulation.plants import make_plant
 from balance.simulation.plants.interface import BodyImpulse, Plant
 from balance.simulation.pushes import Push, make_pushes
+from balance.simulation.undisturbed import undisturbed
 from balance.simulation.world import check_start, obstacles
 
 Array = NDArray[np.float64]
@@ -106,12 +104,10 @@ class Experiment:
         check_run_size(config, self.modelled_robot)
         self.robot: Robot = simulated_robot(self.modelled_robot, config)
         self.path: SetpointSource = setpoint_path(config.controller.setpoints, self.modelled_robot)
-        self.controller: Controller = (
-            PhasedLaw(config, self.phases, self.modelled_robot, make_law)
-            if self.phases
-            else make_law(config, self.modelled_robot)
-        )
-        if (moving := moving_contacts(self.controller)) is not None:
+        self.controller: Controller = self._make_controller(make_law)
+        moving = moving_contacts(self.controller)
+        self._contacts_move = moving is not None
+        if moving is not None:
             self.path = moving.track
         self.ground = ground_motion(self.robot, config)
         check_start(self.robot, obstacles(self.robot, self.ground), config.plant.collisions)
@@ -149,18 +145,28 @@ class Experiment:
         self._fell_at = np.inf
         self._height = float(self.robot.q_nominal[2])
 
+    def _make_controller(self, make_law: MakeLaw) -> Controller:
+        if not self.phases:
+            return make_law(self.config, self.modelled_robot)
+        from balance.control.phases.phased_law import PhasedLaw  # slow to import
+
+        return PhasedLaw(self.config, self.phases, self.modelled_robot, make_law)
+
     def run(self, progress: Progress | None = None) -> Recording:
         """Simulate to the end, to a fall, or until interrupted; what was simulated is kept."""
         log = Log(self.config, self.robot)
         began = clock.perf_counter()
         try:
-            # The matrices are small: threads of the linear algebra cost more than they save.
-            with threadpool_limits(1), no_garbage_collection():
+            with undisturbed():
                 end = self._loop(log, progress, began)
         except KeyboardInterrupt:
             end = aborted(Cause.INTERRUPTED, "interrupted by the user")
         except NUMERICAL as error:
             end = aborted(Cause.ERROR, str(error))
+        except SystemError as error:
+            if not is_interrupt(error):
+                raise
+            end = aborted(Cause.INTERRUPTED, "interrupted by the user")
         wall = clock.perf_counter() - began
         return self.recording(log, end, wall)
 
@@ -189,9 +195,9 @@ class Experiment:
 
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
-        quiet = until and Quiet(self.config, self.robot, self.path, until)
+        rest = until and Standstill(self.config, self.robot, self.path, until)
         while log.rows < self.config.n_periods and not self.advance(log):
-            if quiet and self._fell_at == np.inf and quiet.seen(log.rows, log.q, log.v):
+            if rest and self._fell_at == np.inf and rest.seen(log):
                 return RunEnd(EndKind.SETTLED, log.rows * self._period)
             if progress and log.rows % PROGRESS_EVERY == 1:
                 progress(float(log.time[log.rows - 1]), clock.perf_counter() - began)
@@ -204,12 +210,17 @@ class Experiment:
         """
         if self._seen is None:
             q, v, t = self.plant.q, self.plant.v, log.rows * self._period
-            if (moving := moving_contacts(self.controller)) is None:
+            if (moving := self._moving) is None:
                 self._seen = self.perception.see(q, v, t)
             else:
                 self._seen = self.perception.see(q, v, t, moving.bearing)
                 moving.feel(self.perception.wrenches)
         return self._seen
+
+    @property
+    def _moving(self) -> MovingContacts | None:
+        """What moves the contacts, asked anew: a law whose gains change is another one."""
+        return moving_contacts(self.controller) if self._contacts_move else None
 
     def advance(self, log: Log) -> bool:
         """Simulate one control period into the next row of ``log``; whether the run is over.
@@ -222,7 +233,7 @@ class Experiment:
         t = i * period
         q, v = plant.q, plant.v
         started = clock.perf_counter()
-        moving = moving_contacts(self.controller)
+        moving = self._moving
         seen, self._seen = self.look(log), None
         output = self._law.step(*seen, t)
         if moving is not None and output.bearing is None:  # it has fallen
@@ -248,12 +259,15 @@ class Experiment:
             measured += plant.contact_wrenches
             if touches := plant.touches:
                 self._touches.add(touches)
-        measured /= substeps
+        if substeps > 1:
+            measured /= substeps
         if moving is not None:
             measured[:] = moving.attributed(q, measured)
         self._touches.write(log.touches[i])
         log.rows = i + 1
-        if not is_within(plant.v, MAX_SPEED):
+        v = plant.v
+        # The sum of squares settles it for all but the fastest; it is never below one of a NaN.
+        if not v.dot(v) < MAX_SPEED**2 and not is_within(v, MAX_SPEED):
             text = f"the simulation diverged in the period from {t:.6g} s"
             self.end = aborted(Cause.DIVERGED, text, t)
             return True
@@ -267,8 +281,7 @@ class Experiment:
 
     def _lost(self, now: float) -> tuple[Cause, str] | None:
         """Whether the posture is lost, as seen from the one that is meant."""
-        moving = moving_contacts(self.controller)
-        if moving is None:
+        if (moving := self._moving) is None:
             return lost_posture(self.plant.q, self._height)
         height, upwards = moving.base_at(now)
         return lost_posture(self.plant.q, height, upwards)
@@ -288,6 +301,8 @@ class Experiment:
     def _impulses(self, begin: float, end: float, log: Log, row: int) -> list[BodyImpulse]:
         impulses = []
         for push in self.pushes:
+            if end <= push.start or begin >= push.end > push.start:
+                continue
             size = push.between(begin, end)
             if size != 0.0:
                 vector = size * push.direction
@@ -303,21 +318,6 @@ class Experiment:
         pin.forwardKinematics(model, data, self.plant.q)
         placement = pin.updateFramePlacement(model, data, model.getFrameId(body))
         return np.array(placement.rotation)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """No search for cyclic garbage, which a control step makes none of, can hit a step meanwhile.
-
-    Reference counts free memory as ever.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def run(

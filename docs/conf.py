@@ -7,6 +7,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "scripts"), str(HERE.parent)]
 
 from lib.site_pages import write_pages  # noqa: E402
+from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
 import balance  # noqa: E402
 
@@ -25,6 +26,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "Contact", "Progress")}
+TypeAliasForwardRef.__repr__ = lambda self: self.name  # in a union Sphinx writes out its class
 add_module_names = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from balance.control.parts.fallback import NUMERICAL
-from balance.experiment import Experiment, Progress, no_garbage_collection
+from balance.errors import is_interrupt
+from balance.experiment import Experiment, Progress
 from balance.recordings.log import Log
 from balance.recordings.recording import Recording
 from balance.recordings.system_calls import in_real_time_class, locked_memory, page_faults
 from balance.recordings.verdict import Cause, RunEnd, aborted
+from balance.simulation.undisturbed import no_garbage_collection
 
 Array = NDArray[np.float64]
 Clock = Callable[[], float]
@@ -143,6 +145,10 @@ class RealTimeRun:
             return aborted(Cause.INTERRUPTED, "interrupted by the user")
         except NUMERICAL as error:
             return aborted(Cause.ERROR, str(error))
+        except SystemError as error:
+            if not is_interrupt(error):
+                raise
+            return aborted(Cause.INTERRUPTED, "interrupted by the user")
         return self._experiment.end
 
     def _pace(self, log: Log, progress: Progress | None) -> None:

@@ -109,6 +109,8 @@ def result_rows(
     notes = {one.quantity.key: one.note for one in own}
     many = len(summary["pushes"]) > 1
     for column in columns_shown(Shown.TERMINAL, [one.quantity for one in own]):
+        if column.name not in values:
+            continue  # of a signal that this run does not have
         if many and column.quantity.group == "push":
             rows += _push_rows(summary, column)
         else:
@@ -134,7 +136,7 @@ ROBOT_COLUMNS: tuple[tuple[str, JustifyMethod, int], ...] = (
     ("robot", "left", 0),
     ("mass [kg]", "right", 0),
     ("joints", "right", 0),
-    ("height [m]", "right", 0),
+    ("height [m]", "right", 70),
     ("CoM height [m]", "right", 80),
     ("soles [m]", "left", 80),
     ("bodies", "left", 100),
@@ -148,7 +150,7 @@ def robot_table(folders: Sequence[Path], width: int) -> Table:
     shown = [index for index, column in enumerate(ROBOT_COLUMNS) if width >= column[2]]
     for index in shown:
         name, justify, _ = ROBOT_COLUMNS[index]
-        table.add_column(escape(name), justify=justify, no_wrap=index == 0)
+        table.add_column(escape(name), justify=justify, no_wrap=index == 0, overflow="fold")
     for name, path in sorted(robot_files(folders).items()):
         try:
             cells = _robot_cells(name, load_robot(path))

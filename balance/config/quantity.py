@@ -143,8 +143,10 @@ class Column:
         """A value in the quantity's unit, without the unit."""
         return f"{self.quantity.scale * value:.{self.quantity.digits}f}"
 
-    def cell(self, value: float | None) -> str:
-        """The same, or what it means that there is none."""
+    def cell(self, value: float | str | None) -> str:
+        """The same, a text as it is, or what it means that there is none."""
+        if isinstance(value, str):
+            return value
         return (self.quantity.none or NONE) if value is None else self.number(value)
 
 

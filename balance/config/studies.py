@@ -65,6 +65,9 @@ class SweepConfig(StudyConfig):
     """Published figures that figure and summary show beside every cell."""
     recordings: RecordingsConfig = RecordingsConfig()
     """Cells whose full recording is kept."""
+    until_settled: bool = False
+    """End each run when nothing can change its verdict any more, at most 10 s after the last event,
+    whatever its duration_s: for outcomes, not for settling times."""
 
 
 class DirectionsConfig(Strict):

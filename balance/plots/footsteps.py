@@ -97,12 +97,10 @@ def draw_footsteps(axes: Axes, recording: Recording) -> None:
     axes.plot(*com.T, color="black", lw=0.7, zorder=3.5, gid="com")
     axes.set_aspect("equal", adjustable="datalim")
     around = np.concatenate([com, *(_placed(robot.soles[f.sole].corners, f.pose) for f in taken)])
-    axes.set(
-        xlim=(around[:, 0].min() - MARGIN_M, around[:, 0].max() + MARGIN_M),
-        ylim=(around[:, 1].min() - MARGIN_M, around[:, 1].max() + MARGIN_M),
-        xlabel="forwards, x [m]",
-        ylabel="left, y [m]",
-    )
+    # Limits that may give way (auto): the aspect does without asking, so nothing is logged.
+    axes.set_xlim(around[:, 0].min() - MARGIN_M, around[:, 0].max() + MARGIN_M, auto=True)
+    axes.set_ylim(around[:, 1].min() - MARGIN_M, around[:, 1].max() + MARGIN_M, auto=True)
+    axes.set(xlabel="forwards, x [m]", ylabel="left, y [m]")
 
 
 def footstep_handles() -> list[Line2D]:

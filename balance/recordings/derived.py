@@ -23,6 +23,8 @@ from balance.simulation.ground import GroundMotion
 
 Array = NDArray[np.float64]
 
+ROWS_AHEAD = 256  # of which it is asked at once whether bodies can be near each other
+
 
 def derive(
     robot: Robot,
@@ -130,11 +132,15 @@ class _Bodies:
         com_here, momentum_here = data.com[0], data.hg.vector
         com, momentum = np.empty((len(q), 3)), np.empty((len(q), 6))
         placements, overlap = np.empty((len(q), *here.shape)), np.zeros(len(q))
+        unasked = 0  # the next row of which it is not known that no bodies are near each other
         for i in range(len(q)):
             pin.ccrba(model, data, q[i], v[i])
             placements[i], com[i], momentum[i] = here, com_here, momentum_here
+            if i < unasked:
+                continue
             if near := self._proximity.contacts(q[i], data):
                 overlap[i] = -min(one.distance for one in near)
+            unasked = i + 1 + self._proximity.rows_without(q[i + 1 : i + 1 + ROWS_AHEAD])
         return com, momentum, placements, overlap
 
     def sole_motion(

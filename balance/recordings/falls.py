@@ -33,6 +33,7 @@ from balance.simulation.world import FLOOR
 
 Array = NDArray[np.float64]
 
+LEAST_UPRIGHT = math.cos(MAX_TILT_RAD)
 LOOK_EVERY = 5  # recorded states: a CoM takes longer than a few control periods to leave
 
 
@@ -57,7 +58,7 @@ def lost_posture(
     upright = 1.0 - 2.0 * (x * x + y * y)
     if upwards is not None:
         upright = float(pin.Quaternion(q[3:7]).matrix()[:, 2].dot(upwards))
-    if upright < math.cos(MAX_TILT_RAD):
+    if upright < LEAST_UPRIGHT:
         return Cause.TILT, f"the base tilted by more than {math.degrees(MAX_TILT_RAD):.0f} degrees"
     if q[2] < MIN_HEIGHT_SHARE * nominal_height:
         return Cause.HEIGHT, f"the base sank below {100 * MIN_HEIGHT_SHARE:.0f} % of its height"

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from balance.config.pendulum import (
     FallConfig,
@@ -116,6 +115,8 @@ class PendulumBody:
         impulse = self.dt * self._pad_force(self._closing(move, 0.0, point))
         if impulse != 0.0:
             ends = sorted((0.0, impulse))
+            from scipy.optimize import brentq  # slow to import
+
             impulse = float(brentq(excess, ends[0], ends[1], xtol=1e-14, rtol=1e-13))
         self._advance(move, impulse, point)
         return impulse

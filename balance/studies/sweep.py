@@ -15,6 +15,7 @@ from balance.config import ExperimentConfig, parse_config
 from balance.config.studies import SweepConfig
 from balance.errors import ConfigError, known_names
 from balance.recordings.atomic_writes import write_atomically
+from balance.recordings.settling import UntilSettled
 from balance.recordings.summary import column
 from balance.studies.axes import make_design
 from balance.studies.cells import cell_source, check_cells, check_size, code_key
@@ -73,6 +74,8 @@ class Sweep:
         """What makes two sweeps the same: all that their rows depend on."""
         shown_only = {"description", "metric", "reference"}
         config = self.config.model_dump(mode="json", exclude=shown_only)
+        if not self.config.until_settled:
+            del config["until_settled"]  # a study of before there was the key is the same
         return {**config, "robots": list(self._robots)} | code_key(self._code)
 
     def resume(self, folder: StudyFolder) -> None:
@@ -121,6 +124,7 @@ class Sweep:
             timeout_s=self.config.timeout_s,
             robots=self._robots,
             keep=kept or self.config.recordings.outcomes,
+            until=UntilSettled() if self.config.until_settled else None,
         )
 
     def row(self, task: Task, result: Result) -> Row:

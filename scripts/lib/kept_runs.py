@@ -1,6 +1,6 @@
 """Runs of a campaign that are kept: one short line of JSON each, in a file for each law.
 
-Every line has the hash of the code that it was made with, and a table has lines of one hash only.
+Every line has the hash of the code that it was made with; a table has lines of one hash for a law.
 Of a case only what differs from the usual is written.
 """
 
@@ -24,6 +24,7 @@ Row = dict[str, Any]
 PACKAGE = Path(balance.__file__).parent
 NOT_OF_A_RUN = ("analysis", "app", "plots", "studies")
 """Rooms of the package that no run depends on."""
+STEPPING = "stepping"  # the law, and its folder
 ROBOTS = PACKAGE.parent / "robots"
 DIGITS = 8  # of a hash
 FIGURES = 6  # of a number in a row
@@ -61,12 +62,17 @@ USUAL: Row = {one.name: one.default for one in fields(Case) if one.default is no
 
 
 @cache
-def code_hash() -> str:
-    """Of the code that a run depends on, and of the robots' files; comments do not count."""
+def code_hash(law: str) -> str:
+    """Of the code that a run of a law depends on, and of the robots' files.
+
+    Comments do not count, and how a law steps only for the one that does.
+    """
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] not in NOT_OF_A_RUN:
-            digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        place = path.relative_to(PACKAGE)
+        of_steps = place.parts[:2] == ("control", STEPPING)
+        if place.parts[0] not in NOT_OF_A_RUN and (law == STEPPING or not of_steps):
+            digest.update(place.as_posix().encode())
             digest.update(what_it_does(path.read_text(encoding="utf-8")).encode())
     for path in sorted(ROBOTS.glob("*.yaml")):
         digest.update(path.read_bytes())
@@ -94,26 +100,31 @@ class Runs:
 
     def __init__(self, folder: Path, code: str | None = None) -> None:
         """``code`` is a hash, that of the code that runs now without one."""
-        self.folder, self.code = folder, code or code_hash()
+        self.folder, self._code = folder, code
         self.rows: dict[Case, Row] = {}
         self.others: Counter[str] = Counter()
         """How many rows there are of each other code."""
         for path in sorted(folder.glob("*.jsonl")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = _whole(json.loads(line), path.stem)
-                if row["code"] == self.code:
+                if row["code"] == self.code(path.stem):
                     self.rows[case_of(row)] = row
                 else:
                     self.others[row["code"]] += 1
 
+    def code(self, law: str) -> str:
+        """The hash of the rows of a law."""
+        return self._code or code_hash(law)
+
     def words(self) -> str:
         """Which code the rows are of, and how many of others were left out."""
-        left = self.others.total()
-        return f"Runs of code {self.code}" + (f"; {left} of others left out." if left else ".")
+        left, codes = self.others.total(), sorted({row["code"] for row in self.rows.values()})
+        of = f"Runs of code {' and '.join(codes)}" if codes else "No runs of this code yet"
+        return of + (f"; {left} of others left out." if left else ".")
 
     def add(self, row: Row) -> None:
         """Keep a finished run."""
-        row = row | {"code": self.code}
+        row = row | {"code": self.code(row["law"])}
         self.rows[case_of(row)] = row
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{row['law']}.jsonl").open("a", encoding="utf-8") as file:

@@ -31,14 +31,14 @@ FLAGS = [
 
 
 @contextmanager
-def lab_and_page(size: Any = None) -> Iterator[tuple[Lab, Any]]:
-    """The lab of the paper's push, in this process, and a page that drives it."""
+def lab_and_page(size: Any = None, experiment: str = "toro_side") -> Iterator[tuple[Lab, Any]]:
+    """The lab of an experiment, the paper's push by default, and a page that drives it."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("Chromium is not installed (Debian: apt install chromium)")
     with tempfile.TemporaryDirectory() as results, sync_playwright() as playwright:
         server = open_server("127.0.0.1", 0)
-        lab = Lab(server, load_config("toro_side"), Path(results))
+        lab = Lab(server, load_config(experiment), Path(results))
         loop = threading.Thread(target=lab.run)
         loop.start()
         try:

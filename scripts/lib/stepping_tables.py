@@ -25,6 +25,7 @@ from lib.tables import stamp, write_block, write_table
 import balance
 
 PAGE, COMMAND = "docs/stepping.md", "scripts/stepping"
+OWN_STEPS = 2
 BOUNDS = {
     "hip_knee_speed": ("hips and knees, speed / rated", 1.3, max),
     "ankle_speed": ("ankles, speed / rated", 2.0, max),
@@ -60,15 +61,20 @@ def limit_table(runs: Runs) -> None:
             if not any(ones):
                 continue
             with_step = balance.recovery_limit(robot_named(robot), cell.direction, 1)
+            own = balance.recovery_limit(
+                robot_named(robot), cell.direction, OWN_STEPS, gait=LAW
+            ).fraction
             lines.append([
                 robot, f"{azimuth:g}°", side(azimuth), f"{ankle:.1f}",
                 "–" if wanted is None else f"{wanted:.1f}",
                 *(_limit(runs, replace(cell, engine=engine)) for engine in ENGINES),
                 _held(runs, cell, ones[0] and ones[0].value), f"{limit_share(cell):.2f}",
-                f"{with_step.fraction:.2f}",
+                f"{with_step.fraction:.2f}", f"{own:.2f}",
+                ", ".join(f"{one.value / own:.2f}" if one and one.value else "–" for one in ones),
             ])  # fmt: skip
     head = ["robot", "push to", "", "ankle limit [N s]", "wanted", "Pinocchio", "MuJoCo",
-            "steps at the limit", "recovery limit, no step", "with a step"]  # fmt: skip
+            "steps at the limit", "recovery limit, no step", "with a step",
+            "with two as the law plans them", "share of that"]  # fmt: skip
     write_table(PAGE, "limits", head, lines, count(done, of), stamp(COMMAND))
 
 

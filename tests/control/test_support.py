@@ -22,7 +22,7 @@ from balance.robots import Robot
 Array = NDArray[np.float64]
 
 PACKAGE = Path(balance.__file__).parent
-LAWS_PAGE = (PACKAGE.parent / "docs" / "laws.md").read_text(encoding="utf-8")
+LAWS_PAGE = (Path(__file__).resolve().parents[2] / "docs" / "laws.md").read_text(encoding="utf-8")
 FIXED = {"data", "mass", "model"}  # of a view, what no state changes
 
 

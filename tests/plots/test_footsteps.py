@@ -28,6 +28,14 @@ def polygons(figure: Figure, gid: str) -> list[np.ndarray]:
     return [p.get_xy()[:-1] for p in found]
 
 
+def test_drawing_it_logs_nothing(figure: Figure, caplog: pytest.LogCaptureFixture) -> None:
+    before = panel(figure).get_xlim()
+    with caplog.at_level("INFO", "matplotlib"):
+        figure.canvas.draw()
+    assert not caplog.messages
+    assert panel(figure).get_xlim()[0] <= before[0] < before[1] <= panel(figure).get_xlim()[1]
+
+
 def test_every_place_of_a_foot_is_drawn_where_the_foot_stood(figure: Figure) -> None:
     taken = polygons(figure, "taken")
     assert len(taken) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stepped_runs import stepped
 
 from balance.app.terminal import result_rows
 from balance.config import QUANTITIES, load_config
@@ -74,6 +75,15 @@ def test_a_new_quantity_is_one_entry(recording: Recording, monkeypatch: pytest.M
     assert title in [axes.get_title("left") for axes in compare_figure([result], "").axes]
     assert title in [column.title for column in summary.columns_shown(Shown.TUNING)]
     assert f"| `height_m` |  | {title} | higher |  |" in quantities_table()
+
+
+def test_a_run_that_steps_says_so_in_the_terminal_and_another_does_not(
+    recording: Recording,
+) -> None:
+    told = {label: value for _, label, value in result_rows(stepped().summary())}
+    assert told["steps"] == "1"
+    assert told["strategy"] == "1 step"
+    assert not {"steps", "strategy"} & {row[1] for row in result_rows(recording.summary())}
 
 
 def test_what_is_better_less_is_minimised_and_what_is_better_more_is_maximised() -> None:

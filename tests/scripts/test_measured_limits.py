@@ -89,18 +89,20 @@ def test_the_hash_changes_with_what_code_does_and_with_nothing_else(
     assert what_it_does('"""A."""\nx = 1  # one\n') == what_it_does('"""B."""\n\nx = (1)\n')
     assert what_it_does("x = 1") != what_it_does("x = 2")
     assert what_it_does('def f():\n    """Nothing."""\n') == "def f():\n    pass"
-    (tmp_path / "control").mkdir()
-    (tmp_path / "plots").mkdir()
-    law, plot = tmp_path / "control" / "law.py", tmp_path / "plots" / "plot.py"
+    files = [tmp_path / name for name in ("control/law.py", "plots/a.py", "control/stepping/a.py")]
+    files[2].parent.mkdir(parents=True)
+    files[1].parent.mkdir()
     monkeypatch.setattr(kept_runs, "PACKAGE", tmp_path)
     hashes = []
-    for first, second in (("x = 1", "y = 1"), ("x = 1", "y = 2"), ("x = 2", "y = 2")):
-        law.write_text(first, encoding="utf-8")
-        plot.write_text(second, encoding="utf-8")
+    for numbers in ("111", "121", "122", "222"):
+        for path, number in zip(files, numbers, strict=True):
+            path.write_text(f"x = {number}", encoding="utf-8")
         code_hash.cache_clear()
-        hashes.append(code_hash())
+        hashes.append([code_hash(law) for law in ("capture", "stepping")])
     code_hash.cache_clear()
-    assert hashes[0] == hashes[1] != hashes[2]
+    capture, stepping = zip(*hashes, strict=True)
+    assert capture[0] == capture[1] == capture[2] != capture[3]
+    assert stepping[0] == stepping[1] != stepping[2] != stepping[3]
 
 
 def test_a_plan_counts_the_runs_that_a_search_needs_and_keeps_none(tmp_path: Path) -> None:

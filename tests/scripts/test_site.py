@@ -51,6 +51,12 @@ def pages(site: Path) -> dict[Path, _Page]:
     return {path: _Page(path) for path in site.rglob("*.html")}
 
 
+def test_types_have_the_names_of_the_code(site: Path) -> None:
+    text = (site / "reference" / "dynamics.html").read_text(encoding="utf-8")
+    assert "ForwardRef" not in text
+    assert "Array" in text
+
+
 def test_every_link_within_the_site_leads_somewhere(site: Path, pages: dict[Path, _Page]) -> None:
     broken = []
     for path, page in pages.items():

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from balance.studies.measure import Cost, _Watch, repeated
+from balance.recordings.settling import UntilSettled
+from balance.studies.measure import Cost, _Watch, pushes, repeated
 from balance.studies.sweep import Sweep
 
 
 def test_overhead_is_what_workers_do_not_spend_in_runs() -> None:
-    cost = Cost(workers=2, runs=30, elapsed_s=15.0, busy_s=24.0)
+    cost = Cost(workers=2, runs=30, elapsed_s=15.0, busy_s=24.0, cpu_s=18.0, command_cpu_s=3.0)
     assert cost.rate == pytest.approx(2.0)
     assert cost.overhead == pytest.approx((2 * 15.0 - 24.0) / 24.0)
+    assert cost.cpu_per_run_s == pytest.approx(0.7)
 
 
 def test_repeated_runs_differ_in_their_seed_alone() -> None:
@@ -25,6 +27,16 @@ def test_repeated_runs_differ_in_their_seed_alone() -> None:
     assert [task.config["seed"] for task in tasks] == [0, 1, 2, 3, 4]
     assert all({**task.config, "seed": 0} == tasks[0].config for task in tasks)
     assert tasks[0].config["duration_s"] == 0.25
+
+
+def test_pushes_come_from_everywhere_and_end_when_settled() -> None:
+    sweep = Sweep(pushes(40, (5.0, 25.0), seed=1), "cost", "cost")
+    tasks = [task for _ in range(40) if (task := sweep.next_task())]
+    found = [task.config["pushes"][0] for task in tasks]
+    assert all(5.0 < push["energy_J"] < 25.0 for push in found)
+    quarters = {(push["direction"][0] > 0, push["direction"][1] > 0) for push in found}
+    assert len(quarters) == 4
+    assert all(task.until == UntilSettled() for task in tasks)
 
 
 def test_memory_is_looked_at_every_so_many_runs() -> None:

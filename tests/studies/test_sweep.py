@@ -13,6 +13,7 @@ import yaml
 from balance.config.studies import SweepConfig, load_study
 from balance.errors import BalanceError, ConfigError, FileError, RobotError
 from balance.recordings.results import load_recording
+from balance.recordings.settling import UntilSettled
 from balance.studies.figures import dimensions
 from balance.studies.store import StudyFolder
 from balance.studies.sweep import Sweep
@@ -49,6 +50,15 @@ def test_a_cell_is_the_base_with_its_keys_set(sweep_file: Path) -> None:
     row = sweep.row(fifth, execute(fifth))
     assert row["input.plant.friction"] == 0.4 and row["cell"] == 5 and row["seed"] == 0
     assert row["impulse_Ns"] == pytest.approx(4.0)
+
+
+def test_a_sweep_for_outcomes_ends_its_runs_when_they_are_settled(sweep_file: Path) -> None:
+    plain, settled = sweep_of(sweep_file), sweep_of(sweep_file, until_settled=True)
+    assert plain.definition != settled.definition and "until_settled" not in plain.definition
+    first, task = plain.next_task(), settled.next_task()
+    assert first is not None and first.until is None
+    assert task is not None and task.until == UntilSettled()
+    assert execute(task).columns["outcome"] == "recovered"
 
 
 def test_a_resumed_sweep_runs_only_what_is_missing(sweep_file: Path, tmp_path: Path) -> None:

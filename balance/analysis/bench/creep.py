@@ -11,10 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from balance.analysis.bench.report import Figure
 from balance.config import load_config
-from balance.experiment import Experiment, no_garbage_collection
+from balance.experiment import Experiment
 from balance.recordings.falls import lost_posture
 from balance.recordings.system_calls import peak_memory_MB
 from balance.simulation.plants.interface import BodyImpulse
+from balance.simulation.undisturbed import no_garbage_collection
 
 EXPERIMENT = "toro_damped"  # stands an hour of these hits; with Table 1 it falls
 HIT_EVERY_S, HIT_NS = 3.0, 10.0

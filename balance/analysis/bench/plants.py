@@ -15,10 +15,11 @@ from balance.analysis.bench.states import EXPERIMENT, PlantSteps, PushedStates
 from balance.analysis.bench.timing import Timing, time_calls
 from balance.config import load_config
 from balance.errors import MissingExtraError
-from balance.experiment import Experiment, no_garbage_collection
+from balance.experiment import Experiment
 from balance.recordings.metrics import ankle_limit
 from balance.robots import load_robot
 from balance.simulation.plants import make_plant
+from balance.simulation.undisturbed import no_garbage_collection
 
 REAL_TIME = {"pinocchio": 12.0, "mujoco": 12.0}
 LYING_ROBOTS = ("toro", "talos")

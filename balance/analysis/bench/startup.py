@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from balance.analysis.bench.report import Figure
@@ -22,6 +23,14 @@ from balance.recordings.log import Log
 experiment = Experiment(load_config("toro_push", {"duration_s": 0.25, "pushes": []}))
 experiment.advance(Log(experiment.config, experiment.robot))
 """
+_WORKER = (
+    """
+import distributed
+from balance.config import parse_config
+from balance.studies.workers import execute
+"""
+    + _FIRST_STEP
+)
 _LONG_RUN = """
 import sys
 from pathlib import Path
@@ -42,6 +51,8 @@ def startup_figures(rounds: int) -> Iterator[Figure]:
     yield Figure("balance --help", _best(_HELP, rounds), "s", 0.3)
     yield Figure("import balance", _best("import balance", rounds), "s", 0.5)
     yield Figure("balance run to its first step", _best(_FIRST_STEP, rounds), "s", 1.5)
+    with suppress(BalanceError):  # without the extra there are no workers
+        yield Figure("worker of a study to its first step", _best(_WORKER, rounds), "s", 2.0)
 
 
 def memory_figures(seconds: float) -> Iterator[Figure]:

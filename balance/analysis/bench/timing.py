@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.experiment import no_garbage_collection
+from balance.simulation.undisturbed import no_garbage_collection
 
 Array = NDArray[np.float64]
 Call = Callable[[int], object]

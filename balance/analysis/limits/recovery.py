@@ -20,6 +20,8 @@ from balance.analysis.limits.bounds import HalfPlanes, PendulumBounds, robot_bou
 from balance.analysis.limits.pendulum import PendulumProgramme
 from balance.analysis.limits.programme import Solution
 from balance.analysis.limits.stepping import Feet, Walk, foot_travel
+from balance.control.phases.course import PEAK_BEND, PEAK_RATE
+from balance.control.stepping.sizes import SPREAD, foot_limits, step_sizes
 from balance.errors import InputError, RobotError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
@@ -27,7 +29,7 @@ from balance.robots.capability import StepNumbers, step_numbers
 from balance.robots.capability.capability import FRICTION
 from balance.robots.capability.cop import stands_on_level_feet
 from balance.robots.capability.kept import kept
-from balance.robots.capability.steps import left_and_right
+from balance.robots.capability.steps import STEP_AZIMUTHS, left_and_right
 from balance.robots.support_polygon import support_polygon
 
 Array = NDArray[np.float64]
@@ -38,6 +40,8 @@ SWINGS = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)
 """Times of a swing that are tried, 1 / omega."""
 BINDING = 0.02  # a bound with a smaller share is not named
 MOST_STEPS = 6
+FASTEST = "fastest"
+GAITS = (FASTEST, "stepping")
 LEAST_FRICTION = 1e-3
 
 
@@ -68,34 +72,46 @@ def recovery_limit(
     height_m: float | None = None,
     duration_s: float = 0.0,
     friction: float = FRICTION,
+    gait: str = FASTEST,
 ) -> RecoveryLimit:
     """The largest level push along ``direction`` that ``robot`` could recover.
 
     ``steps`` is how many it may take.  The push acts at ``height_m`` above the ground, that of the
-    robot's push body unless given, for ``duration_s``; ``friction`` is that of the ground.
+    robot's push body unless given, for ``duration_s``; ``friction`` is that of the ground.  Steps
+    are as fast and far as drives and legs allow (``gait`` is "fastest"), or as those of the law
+    `stepping` ("stepping").
     """
     level = _level(direction)
     check_question(robot, steps, height_m, duration_s, friction)
+    if gait not in GAITS:
+        raise InputError(f"gait is {gait!r}; valid: {', '.join(GAITS)}")
     height = push_height(robot) if height_m is None else height_m
 
     def find() -> dict[str, Any]:
-        return asdict(_find(robot, level, steps, height, duration_s, friction))
+        return asdict(_find(robot, level, steps, height, duration_s, friction, gait))
 
-    what = f"recovery limit {_code()} {level.tolist()} {steps} {height} {duration_s} {friction}"
+    question = f"{level.tolist()} {steps} {height} {duration_s} {friction} {gait}"
+    what = f"recovery limit {_code()} {question}"
     tree = kept(robot, what, find)
     names = ("binding", "swing_s")
     return RecoveryLimit(**{**tree, **{name: tuple(tree[name]) for name in names}})
 
 
 def _find(
-    robot: Robot, level: Array, steps: int, height_m: float, duration_s: float, friction: float
+    robot: Robot,
+    level: Array,
+    steps: int,
+    height_m: float,
+    duration_s: float,
+    friction: float,
+    gait: str,
 ) -> RecoveryLimit:
     bounds = robot_bounds(robot, friction)
     push = Push(level, height_m / bounds.height - 1.0, duration_s * bounds.omega)
     ankle = ankle_limit(robot, level)
     best = limit_of(standing_limit(bounds, push), bounds, ankle)
     if steps:
-        walks = _Walks(robot, bounds, push, ankle)
+        walks = _Walks(robot, bounds, push, ankle, gait)
         for count in range(1, steps + 1):
             best = max(best, walks.best(count), key=lambda limit: limit.impulse_Ns)
     return best
@@ -171,7 +187,9 @@ def walking_limit(
         pendulum.keep(bounds.cop, pendulum.sample(walks[0].prepare / count)[0])
     feet = Feet(pendulum, walks[0])
     swing = first
-    for walk in walks:
+    for number, walk in enumerate(walks):
+        if number:
+            feet.transfer(1 - swing, walk)
         feet.step(swing, walk)
         swing = 1 - swing
     feet.settle(1 - swing, walks[-1])
@@ -194,15 +212,16 @@ NOTHING = RecoveryLimit(-np.inf, -np.inf, (), {})
 class _Walks:
     """Searches the swing times of a number of steps, and which foot goes first."""
 
-    def __init__(self, robot: Robot, bounds: PendulumBounds, push: Push, ankle_Ns: float) -> None:
+    def __init__(
+        self, robot: Robot, bounds: PendulumBounds, push: Push, ankle_Ns: float, gait: str
+    ) -> None:
         self.bounds, self.push, self.ankle_Ns = bounds, push, ankle_Ns
         self.numbers = step_numbers(robot)
-        times = [swing / bounds.omega for swing in SWINGS]
-        self.walks = {
-            time: robot_walk(robot, bounds, self.numbers, time)
-            for time in times
-            if time >= self.numbers.swing_least
-        }
+        least, walk_of = self.numbers.swing_least, robot_walk
+        if gait != FASTEST:
+            least, walk_of = step_sizes(robot).swing[0], law_walk
+        times = {max(swing / bounds.omega, least) for swing in SWINGS}
+        self.walks = {time: walk_of(robot, bounds, self.numbers, time) for time in sorted(times)}
 
     def best(self, steps: int) -> RecoveryLimit:
         """First with the same time for all steps, then with another for each in its turn."""
@@ -247,6 +266,27 @@ def robot_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing
         spread=numbers.spread,
         stride=numbers.reach,
         narrowest=numbers.narrowest,
+    )
+
+
+def law_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing_s: float) -> Walk:
+    """The same with times, reach and path of the foot as the law `stepping` plans them.
+
+    The law weighs the way that a foot gets in its time, and may ask for more.
+    """
+    sizes = step_sizes(robot)
+    limits = np.array([foot_limits(sizes.of_plan, azimuth) for azimuth in STEP_AZIMUTHS])
+    travel = np.minimum(limits[:, 0] * swing_s / PEAK_RATE, limits[:, 1] * swing_s**2 / PEAK_BEND)
+    return replace(
+        robot_walk(robot, bounds, numbers, swing_s),
+        prepare=sizes.prepare * bounds.omega,
+        load=sizes.load * bounds.omega,
+        transfer=sizes.transfer * bounds.omega,
+        travel=travel,
+        spread=SPREAD * numbers.spread,
+        fore=sizes.fore,
+        widest=sizes.wide,
+        narrowest=sizes.narrow,
     )
 
 

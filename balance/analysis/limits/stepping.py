@@ -41,7 +41,9 @@ class Walk:
     (8,) is how far a foot gets in one swing, relative to the CoM, to the azimuths of
     ``STEP_AZIMUTHS``, ``spread`` how far from its hip a foot may be, ``stride`` how far the feet
     from where they stand under the hips, ``narrowest`` their least distance sideways.  What is None
-    does not bind.
+    does not bind.  ``transfer`` is the time between two steps in which a foot stands and its load
+    goes over to the other; ``fore`` and ``widest`` bound the feet's distance fore and aft, and
+    sideways.
     """
 
     feet: Array
@@ -54,6 +56,9 @@ class Walk:
     spread: float | None = None
     stride: float | None = None
     narrowest: float | None = None
+    transfer: float = 0.0
+    fore: float | None = None
+    widest: float | None = None
 
 
 def foot_travel(numbers: StepNumbers, time_s: float) -> Array:
@@ -110,10 +115,20 @@ class Feet:
             rows = np.hstack([CIRCLE, -CIRCLE])
             most = walk.stride + CIRCLE @ (walk.hips[swing] - walk.hips[1 - swing])
             self.lp.below(REACH, np.append(landed, stance), rows, most)
+        if walk.fore is not None:
+            columns = np.array([landed[0], stance[0]])
+            self.lp.below(REACH, columns, np.array([[1.0, -1.0], [-1.0, 1.0]]), walk.fore)
+        left, right = (landed, stance) if swing == 0 else (stance, landed)
+        columns = np.array([left[1], right[1]])
+        if walk.widest is not None:
+            self.lp.below(REACH, columns, np.array([[1.0, -1.0]]), walk.widest)
         if walk.narrowest is not None:
-            left, right = (landed, stance) if swing == 0 else (stance, landed)
-            columns = np.array([left[1], right[1]])
             self.lp.below(SPACING, columns, np.array([[-1.0, 1.0]]), -walk.narrowest)
+
+    def transfer(self, onto: int, walk: Walk) -> None:
+        """Both feet stand, and the CoP is already on the one that bears next."""
+        for s in _samples(walk.transfer):
+            self.pendulum.keep(walk.sole, self.pendulum.sample(s)[0], self.places[onto])
 
     def settle(self, landed: int, walk: Walk) -> None:
         """After the last step: the CoP on the landed foot, then the capture point at rest."""

@@ -22,7 +22,7 @@ from balance.app.cli import (
     shipped,
     studies,
 )
-from balance.errors import BalanceError
+from balance.errors import BalanceError, is_interrupt
 
 app = typer.Typer(
     help="Push a humanoid and see whether it stays on its feet.",
@@ -93,4 +93,7 @@ def main() -> None:
             prefix = "" if message.startswith("Usage:") else "balance: "
             print(f"{prefix}{message}", file=sys.stderr)
             sys.exit(2)
+        if is_interrupt(error):
+            print("balance: interrupted", file=sys.stderr)
+            sys.exit(1)
         raise

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from balance.robots import Robot
 
 MOST_DIRECTIONS = 360
+ALL_BINDING_WIDTH = 100  # characters from which on a terminal has room for all that binds
 
 
 def register(app: typer.Typer) -> None:
@@ -87,7 +88,7 @@ def limit(
             )
             shown = track(answers, "directions", len(azimuths), console=console, transient=True)
             found = limit_table(loaded, shown, height_m=height, duration_s=duration, friction=mu)
-        console.print(printed(found))
+        console.print(printed(found, console.width))
         with output.filling() as folder:
             text = json.dumps(found.as_dict(), indent=2) + "\n"
             (folder / "limit.json").write_text(text, encoding="utf-8")
@@ -126,8 +127,8 @@ def default_steps(robot: Robot) -> int:
     return 2 if len(feet(robot)) == 2 else 0
 
 
-def printed(found: LimitTable) -> Table:
-    """Ankle limit, limits, and what binds the one without a step."""
+def printed(found: LimitTable, width: int) -> Table:
+    """Ankle limit, limits, and what binds the one without a step: most of all if it is narrow."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -136,16 +137,18 @@ def printed(found: LimitTable) -> Table:
         f"ground, friction {found.friction:g}"
     )
     table = Table(title=escape(title), title_justify="left")
-    for name in ("to [°]", "ankle limit [N s]"):
-        table.add_column(escape(name), justify="right", no_wrap=True)
+    table.add_column(escape("to [°]"), justify="right", min_width=5, overflow="fold")
+    table.add_column(escape("ankle limit [N s]"), justify="right", min_width=5)
     for steps in range(len(found.directions[0].limits)):
         words = ("no step", "1 step")[steps] if steps < 2 else f"{steps} steps"
-        table.add_column(f"{words}, / ankle", justify="right", no_wrap=True)
-    table.add_column("without a step bound by")
+        table.add_column(f"{words}, / ankle", justify="right", min_width=7)
+    wide = width >= ALL_BINDING_WIDTH
+    table.add_column("without a step bound by" if wide else "first bound most by", overflow="fold")
     for one in found.directions:
         cells = [f"{one.azimuth_deg:g}", f"{one.ankle_limit_Ns:.1f}"]
         cells += [f"{limit.impulse_Ns:.1f}, {limit.fraction:.2f}" for limit in one.limits]
         first = one.limits[0]
-        binding = [f"{name} {100 * first.shares[name]:.0f} %" for name in first.binding]
+        named = first.binding if wide else first.binding[:1]
+        binding = [f"{name} {100 * first.shares[name]:.0f} %" for name in named]
         table.add_row(*cells, ", ".join(binding))
     return table

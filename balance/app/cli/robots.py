@@ -72,6 +72,6 @@ def _new_robot(urdf: Path, out: Path | None, overwrite: bool) -> None:
     else:
         text += (
             f"Push it:\n  balance run g1_push --set robot={path} "
-            f"--set pushes.0.impulse_Ns={0.3 * limit:.3g}"
+            f"--set controller.law=whole_body_qp --set pushes.0.impulse_Ns={0.3 * limit:.3g}"
         )
     console.print(text, highlight=False, soft_wrap=True)

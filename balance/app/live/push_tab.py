@@ -34,11 +34,11 @@ class PushTab:
             lambda on: setattr(actions, "push_on_click", on),
         )
         controls.button(
-            "The paper's push",
+            "The experiment's push",
             actions.paper_push,
             icon=viser.Icon.REPEAT,
-            hint="The push of the config: for toro_side 5 kg with 17.4 J at the hip, as in "
-            "Garofalo2015.",
+            hint="The first one of its config; without any the paper's, 5 kg with 17.4 J at the "
+            "hip, Garofalo2015.",
         )
         self._pendulum()
         self._gusts()

@@ -85,8 +85,13 @@ def replay_page(
 
 
 def _pushes(recording: Recording) -> str:
+    """Each push beside the ankle limit, and what held the strongest one where the law says it."""
+    summary = recording.summary()
     words = "; ".join(
-        f"{push.impulse:.3g} N s on {push.body} at {push.start:.3g} s" for push in recording.pushes
+        f"{push.impulse:.3g} N s on {push.body} at {push.start:.3g} s, "
+        f"{100 * told['ankle_limit_fraction']:.0f} % of the ankle limit"
+        for push, told in zip(recording.pushes, summary["pushes"], strict=True)
     )
     sign = f'<span style="color:{css(PUSH)}">→</span>'
-    return f'<div class="pushes">{sign} {escape(words)}</div>' if words else ""
+    held = f"; held by {summary['strategy']}" if "strategy" in summary else ""
+    return f'<div class="pushes">{sign} {escape(words + held)}</div>' if words else ""

@@ -76,7 +76,7 @@ def at_cones(
     torques = (M.dot(a) + bias - forces.dot(J))[base:]
     wrenches = forces[: cones.shape[1]]
     margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
-    good = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
+    good = bool(margins[len(lower) :].min() >= 0.0) and kept(a, least, most)
     return good, torques, wrenches, margins
 
 

@@ -164,7 +164,7 @@ def borne_forces(
     U, m, positive = solve_positive(J_b.T.dot(spread), inertia[:base] - planned.dot(J_b))
     pivots = np.diag(U)
     f = planned + spread.dot(m)
-    bears = positive and pivots.min() > WEAKEST_BEARING * pivots.max()
+    bears = positive and bool(pivots.min() > WEAKEST_BEARING * pivots.max())
     return inertia[base:] - f.dot(J)[base:], f, bears
 
 

@@ -75,4 +75,4 @@ def held_motion(
     a_0, Z = np.zeros(len(free)), free.copy()
     a_0[determined] = -following[:, t]
     Z[determined, :t] = -following[:, :t]
-    return a_0, Z, regular and (following[:, :t] ** 2).sum() < FARTHEST
+    return a_0, Z, regular and bool((following[:, :t] ** 2).sum() < FARTHEST)

@@ -19,7 +19,6 @@ from balance.control.parts.whole_body import BodyView
 from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
-from balance.robots.shapes.ground_points import ball
 from balance.robots.shapes.robot_shapes import geometry_model
 
 Array = NDArray[np.float64]
@@ -46,7 +45,7 @@ class LimbsApart:
         self._pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         self._geometry = geometry_model(shapes, pairs)
         self._found = self._geometry.createData()
-        balls = [ball(shape) for shape in shapes]
+        balls = [shape.ball for shape in shapes]
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from balance.config.quantity import NONE, quantity
+from balance.config.quantity import NONE, Shown, quantity
 from balance.recordings import phase_rows
 from balance.recordings.recording import Recording
 
 
-@quantity("steps", digits=0, group="phases", needs="bearing")
+@quantity("steps", digits=0, group="phases", shown=Shown.TERMINAL, needs="bearing")
 def steps(recording: Recording) -> int:
     """How often a foot was lifted as planned and put down again."""
     return phase_rows.steps_taken(recording)
 
 
-@quantity("strategy", digits=None, group="phases", needs="strategy")
+@quantity("strategy", digits=None, group="phases", shown=Shown.TERMINAL, needs="strategy")
 def strategy(recording: Recording) -> str:
     """What the robot held itself with at most: ankles, hips, 1 step, 2 steps ..."""
     return phase_rows.strongest_strategy(recording)

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 
 STRETCH = 0.965  # of its length, that a leg may be stretched to
 LIFT = 0.04  # of L, the least height of a foot on its way
+LEAST_RISE = 1e-9  # m/s^2: of a foot that cannot rise, whose zero may come out negative
 PREPARE = 0.11  # / omega, from the push until the foot is off the ground
 LOAD = 0.05  # / omega, from touch-down until the foot bears the robot
 CLEARANCE_M = 0.01  # between the edges of the feet
@@ -87,7 +88,7 @@ def step_numbers(robot: Robot) -> StepNumbers:
     length, spread, hips, soles = _leg_geometry(robot, left, right)
     hips_apart = float(abs(hips[0, 1] - hips[1, 1]))
     landing = min(_landing_speed(robot, left), _landing_speed(robot, right))
-    up = min(rise, other_rise)
+    up = max(min(rise, other_rise), LEAST_RISE)
     return StepNumbers(
         left=left.name,
         right=right.name,

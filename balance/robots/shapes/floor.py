@@ -9,7 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.robots.robot import Robot
-from balance.robots.shapes.ground_points import GroundPoints, Numbers, ball
+from balance.robots.shapes.ground_points import GroundPoints, Numbers
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class FloorWatch:
         self._margins = np.where(np.isin(self._joints, list(feet)), FOOT_MARGIN_M, self._margin)
         self._margins[np.isin(self._joints, list(spared))] = -np.inf
         self._levers = np.full(robot.model.njoints, 1e-9)  # m, of the points of a joint's shapes
-        levers = [float(np.linalg.norm(c)) + r for c, r in map(ball, robot.shapes)]
+        levers = [float(np.linalg.norm(c)) + r for c, r in (s.ball for s in robot.shapes)]
         np.maximum.at(self._levers, self._joints, levers)
 
     def near(self, placements: Array) -> tuple[Array, Array, Numbers]:

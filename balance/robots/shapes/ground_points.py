@@ -41,7 +41,7 @@ class GroundPoints:
         turns = [shapes[number].placement.rotation for number in self._end_shapes]
         self._axes = np.array([R[:, 2] for R in turns]).reshape(-1, 3)
         self._sides = np.array([R[:, 0] for R in turns]).reshape(-1, 3)
-        balls = [ball(shape) for shape in shapes]
+        balls = [shape.ball for shape in shapes]
         self._shape_joints = np.array([shape.joint for shape in shapes], dtype=np.int64)
         self._centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         self._extents = np.array([radius for _, radius in balls])
@@ -111,14 +111,6 @@ def heights_of(placements: Array, plane: pin.SE3) -> Array:
     up = placements @ normal
     up[:, 3] -= normal @ plane.translation
     return up
-
-
-def ball(shape: Shape) -> tuple[Array, float]:
-    """Centre, in the joint's frame, and radius of a ball that holds a shape."""
-    middle = 0.5 * (shape.points.min(axis=0) + shape.points.max(axis=0))
-    rim = shape.size[0] if shape.kind == "cylinder" else 0.0
-    across = np.linalg.norm(shape.points - middle, axis=1)
-    return shape.placement.act(middle), float(np.hypot(across, rim).max() + shape.radius)
 
 
 def _listed(shapes: Sequence[tuple[int, Shape]]) -> tuple[Array, Numbers, Numbers]:

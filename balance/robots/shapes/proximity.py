@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from balance.dynamics.placements import joint_placements
 from balance.robots.robot import Robot
 from balance.robots.shapes.floor import FloorWatch
-from balance.robots.shapes.ground_points import Numbers, ball
+from balance.robots.shapes.ground_points import Numbers
 from balance.robots.shapes.robot_shapes import geometry_model
 from balance.robots.shapes.shape import shape_of
 from balance.robots.shapes.travel import travel_weights
@@ -33,6 +33,7 @@ MARGIN_M = 2e-3  # what is nearer is told
 HORIZON_M = 0.06  # gaps beyond this are bounded, not computed
 CLOSE_M = 3e-3  # pairs with less room than this beyond the margin have an anchor each
 MOST_LOST = 40  # pairs that are measured again before all distances are computed anew
+ROUNDING = 1e-9  # by which the products of many configurations at once may differ from those of one
 LEAST_KEPT = 0.5  # share of its room, as measured, below which a pair is measured again
 
 
@@ -115,7 +116,7 @@ class Proximity:
         # Where in the list of pairs another first shape begins.
         self._starts = np.flatnonzero(np.diff(self._first, prepend=-1))
         self._joints = np.array([shape.joint for shape in self.shapes], dtype=np.int64)
-        balls = [ball(shape) for shape in self.shapes]
+        balls = [shape.ball for shape in self.shapes]
         self._centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         self._radii = np.array([radius for _, radius in balls])
         self._anchor: Array | None = None
@@ -138,6 +139,19 @@ class Proximity:
             if most >= 1.0:
                 self._move_anchor(q, moved, data)
         return self._close_contacts(q, data) if len(self._close) else []
+
+    def rows_without(self, q: Array) -> int:
+        """Of how many of the next configurations, rows of ``q``, :meth:`contacts` has none.
+
+        Known without asking it, which then may be left out for them.
+        """
+        if not len(self._first):
+            return len(q)
+        if self._anchor is None or len(self._close):
+            return 0
+        used = np.abs(q - self._anchor) @ self._bound.T
+        full = ~(used.max(axis=1) < 1.0 - ROUNDING)
+        return int(full.argmax()) if full.any() else len(q)
 
     def touches_itself(self, q: Array, data: pin.Data) -> bool:
         """Whether :meth:`contacts` has any at ``q``; ``data`` is placed there if it is needed."""

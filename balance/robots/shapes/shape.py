@@ -42,6 +42,14 @@ class Shape:
         return self._geometry
 
     @cached_property
+    def ball(self) -> tuple[Array, float]:
+        """Centre, in the joint's frame, and radius of a ball that holds the shape."""
+        middle = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0))
+        rim = self.size[0] if self.kind == "cylinder" else 0.0
+        across = np.linalg.norm(self.points - middle, axis=1)
+        return self.placement.act(middle), float(np.hypot(across, rim).max() + self.radius)
+
+    @cached_property
     def _geometry(self) -> Any:
         if self.kind == "box":
             return coal.Box(*(2.0 * side for side in self.size))

@@ -13,7 +13,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from balance.robots.shapes.ground_points import ball
 from balance.robots.shapes.shape import Shape
 
 Array = NDArray[np.float64]
@@ -27,15 +26,15 @@ def travel_weights(model: pin.Model, shapes: Sequence[Shape]) -> Array:
     """
     weights = np.zeros((len(shapes), model.nq))
     weights[:, :3] = 1.0
+    slides = [joint > 1 and _slides(model, joint) for joint in range(model.njoints)]
     for row, shape in zip(weights, shapes, strict=True):
-        centre, radius = ball(shape)
+        centre, radius = shape.ball
         length, joint = float(np.linalg.norm(centre)) + radius, shape.joint
         while joint > 1:
             index = model.joints[joint].idx_q
-            slides = _slides(model, joint)
-            row[index] = 1.0 if slides else length
+            row[index] = 1.0 if slides[joint] else length
             length += float(np.linalg.norm(model.jointPlacements[joint].translation))
-            if slides:
+            if slides[joint]:
                 limits = model.lowerPositionLimit[index], model.upperPositionLimit[index]
                 length += float(np.abs(limits).max())
             joint = model.parents[joint]

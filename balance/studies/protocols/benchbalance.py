@@ -36,6 +36,9 @@ Direction = Literal["forwards", "backwards", "left", "right"]
 class BenchBalance:
     """Pushes of 6 to 18 % of the weight for 0.2 to 0.5 s at the upper body, without a step."""
 
+    at_least_s = PUSH_S + 10.0
+    """A recovery time is that of a sway far below what settles a verdict."""
+
     class Config(ProtocolConfig):
         """Keys of `benchbalance`."""
 

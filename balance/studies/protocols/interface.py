@@ -72,7 +72,8 @@ Indicators = dict[str, float | str | None]
 class ProtocolClass(Protocol):
     """A class with these methods is a protocol; ``Config`` in it declares its keys.
 
-    It is made from its keys and the robot.
+    It is made from its keys and the robot.  Its runs end when their verdict is settled; if what it
+    measures needs longer ones, ``at_least_s`` says how long.
     """
 
     def conditions(self) -> Sequence[Condition]:

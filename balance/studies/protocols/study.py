@@ -227,7 +227,7 @@ class ProtocolStudy:
             source=source,
             timeout_s=TIMEOUT_S,
             robots=self._robots,
-            until=UntilSettled(),
+            until=UntilSettled(getattr(entrant.protocol, "at_least_s", 0.0)),
             protocol=self.name,
         )
 

@@ -26,7 +26,7 @@ from balance.app.cli import app
 from balance.config import load_config
 from balance.control.momentum import MomentumController
 from balance.errors import BalanceError, FileError, ResultError
-from balance.experiment import no_garbage_collection
+from balance.simulation.undisturbed import no_garbage_collection
 
 REPORT = Report(
     (

@@ -71,21 +71,39 @@ def test_between_the_samples_the_bang_bang_plan_is_approached_from_below() -> No
     assert errors[2] < 0.2 * errors[0]
 
 
+@pytest.mark.parametrize("transfer", [0.0, 0.2])
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
-def test_steps_reach_as_far_as_the_recursion_of_koolen(steps: int) -> None:
-    """Koolen et al. 2012: d_0 = r, d_N = r + (d_{N-1} + l - r) exp(-omega T)."""
+def test_steps_reach_as_far_as_the_recursion_of_koolen(steps: int, transfer: float) -> None:
+    """Koolen et al. 2012: d_0 = r, d_N = r + (d_{N-1} + l - r) exp(-omega T).
+
+    A pause on the foot that bears next, before all steps but the first, lengthens their T.
+    """
     r, stride, time = 0.08, 0.6, 0.9
     expected = r
-    for _ in range(steps):
-        expected = r + (expected + stride - r) * np.exp(-time)
+    for pause in (*(transfer,) * (steps - 1), 0.0):
+        expected = r + (expected + stride - r) * np.exp(-time - pause)
     # The stance foot is on the origin, the other one anywhere.
     walk = Walk(
         feet=np.zeros((2, 2)), hips=np.zeros((2, 2)), sole=box(r, r),
-        prepare=0.0, swing=time, load=0.0, stride=stride,
+        prepare=0.0, swing=time, load=0.0, stride=stride, transfer=transfer,
     )  # fmt: skip
     found = walking_limit(pendulum(box(r, r)), Push(FORWARDS), [walk] * steps, 0)
     assert found is not None
     assert found.value == pytest.approx(expected, rel=EXACT)
+
+
+def test_a_step_is_no_longer_than_fore_and_no_wider_than_widest() -> None:
+    feet = np.array([[0.0, 0.1], [0.0, -0.1]])
+    walk = Walk(
+        feet=feet, hips=feet, sole=box(0.05, 0.03), prepare=0.0, swing=0.8, load=0.0,
+        fore=0.4, widest=0.5,
+    )  # fmt: skip
+    bounds = pendulum(box(0.05, 0.13))
+    # From the edge of the right foot to that of the left one where it lands.
+    for heading, edge, landed in ((FORWARDS, 0.05, 0.45), (np.array([0.0, 1.0]), -0.07, 0.43)):
+        found = walking_limit(bounds, Push(heading), [walk], 0)
+        assert found is not None
+        assert found.value == pytest.approx(edge + (landed - edge) * np.exp(-0.8), rel=EXACT)
 
 
 def test_feet_that_may_not_cross_step_to_their_own_side() -> None:

@@ -17,6 +17,7 @@ from balance.analysis.limits.recovery import (
     standing_limit,
 )
 from balance.analysis.limits.table import limit_table, limits_to
+from balance.control.stepping.sizes import SWING_LEAST
 from balance.errors import BalanceError, InputError, RobotError
 from balance.robots import Robot, load_robot
 from balance.robots.stance import robot_of
@@ -82,6 +83,16 @@ def test_a_step_multiplies_it_and_begins_on_the_side_of_the_push(toro: Robot) ->
     assert "foot speed" in one.binding
 
 
+def test_steps_of_the_law_are_shorter_or_slower_than_the_fastest(toro: Robot) -> None:
+    none, law, fastest = (
+        recovery_limit(toro, LEFT, 0),
+        recovery_limit(toro, LEFT, 1, gait="stepping"),
+        recovery_limit(toro, LEFT, 1),
+    )
+    assert none.fraction < law.fraction < fastest.fraction
+    assert law.swing_s[0] >= SWING_LEAST / np.sqrt(9.81 / toro.com()[2]) - 1e-12
+
+
 @pytest.mark.parametrize("bound", ["lean", "momentum"])
 def test_with_less_range_or_speed_it_is_smaller(toro: Robot, bound: str) -> None:
     bounds = robot_bounds(toro, 0.8)
@@ -103,6 +114,7 @@ def test_it_is_the_same_when_it_is_read_back(toro: Robot) -> None:
         ({"direction": [1.0, np.nan]}, "two or three finite numbers"),
         ({"steps": 7}, "whole number from 0 to 6"),
         ({"steps": True}, "whole number"),
+        ({"gait": "running"}, "valid: fastest, stepping"),
         ({"duration_s": -0.1}, "duration_s is -0.1"),
         ({"friction": 0.0}, "friction is 0"),
         ({"height_m": np.inf}, "height_m is inf"),

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from balance.app import terminal
 from balance.app.cli import app, main
 from balance.app.cli.options import first_line, shipped_configs
+from balance.config import load_config
 from balance.config.paths import data_folder
 from balance.config.studies import SweepConfig, load_study
 from balance.experiment import Experiment
@@ -121,6 +122,28 @@ def test_a_terminated_run_keeps_what_was_simulated_and_warns_of_nothing(
     recording = load_recording(tmp_path / "a")
     assert recording.end.cause is Cause.INTERRUPTED and recording.time.size in (200, 201)
     assert capfd.readouterr().err == ""
+
+
+def test_an_interrupt_within_a_compiled_function_loses_nothing_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    advance = Experiment.advance
+
+    def interrupted(self: Experiment, log: Any) -> bool:
+        if log.rows == 200:  # what CPython raises for a result that comes with an exception
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        return advance(self, log)
+
+    monkeypatch.setattr(Experiment, "advance", interrupted)
+    recording = Experiment(load_config("toro_push")).run()
+    assert recording.end.cause is Cause.INTERRUPTED and recording.time.size == 200
+
+    def broken(self: Experiment, log: Any) -> bool:
+        raise SystemError("another")
+
+    monkeypatch.setattr(Experiment, "advance", broken)
+    with pytest.raises(SystemError, match="another"):
+        Experiment(load_config("toro_push")).run()
 
 
 def test_a_sweep_shows_the_head_of_its_table(sweep_file: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import balance
+from balance.analysis.limits.table import limit_table, limits_to
 from balance.app.cli import app
-from balance.app.cli.limit import azimuths_of
+from balance.app.cli.limit import azimuths_of, printed
 from balance.errors import InputError
 
 
@@ -37,3 +40,17 @@ def test_directions_are_a_number_or_azimuths() -> None:
 def test_other_directions_are_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(InputError, match="give a whole number from 1 to 360"):
         azimuths_of(text)
+
+
+def test_the_table_fits_sixty_columns_and_loses_no_number() -> None:
+    robot = balance.load_robot("toro")
+    found = limit_table(robot, limits_to(robot, [22.5], 2))
+    narrow = Console(width=60, record=True, file=StringIO())
+    narrow.print(printed(found, 60))
+    text = narrow.export_text()
+    assert max(map(len, text.splitlines())) <= 60
+    (one,) = found.directions
+    numbers = ["22.5", f"{one.ankle_limit_Ns:.1f}", *(f"{x.impulse_Ns:.1f}," for x in one.limits)]
+    for number in (*numbers, *(f"{x.fraction:.2f}" for x in one.limits), one.limits[0].binding[0]):
+        assert number in text, number
+    assert "…" not in text

@@ -156,7 +156,7 @@ def a_push_by_button_moves_the_robot_and_it_recovers(page: Any) -> None:
     reset(page)
     assert figure(page, "last push") == "none"
     before = chart_peak(page, "CoM error [mm]")
-    press(page, "The paper's push")
+    press(page, "The experiment's push")
     until(lambda: "N s" in figure(page, "last push"))
     until(lambda: chart_peak(page, "CoM error [mm]") > before + 10.0)  # mm
     started = time_of(page)

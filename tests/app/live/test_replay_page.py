@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from browser_pages import CHROMIUM, COARSE, FLAGS, PATIENCE_S, SIZE, colours, sync_api, until
 from live_samples import short_recording
+from stepped_runs import stepped
 
 from balance.app.live.export import export_html
+from balance.app.live.replay_page import replay_page
+from balance.app.live.surroundings import LIGHT
 
 
 def test_a_replay_file_plays_by_itself(tmp_path: Path) -> None:
@@ -17,6 +21,15 @@ def test_a_replay_file_plays_by_itself(tmp_path: Path) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         it_shows_and_plays(browser.new_page(viewport=SIZE, device_scale_factor=COARSE), path)
         browser.close()
+
+
+def test_a_replay_says_how_strong_the_push_was_and_what_held_it() -> None:
+    pushed, walked = short_recording(), stepped()
+    share = pushed.summary()["pushes"][0]["ankle_limit_fraction"]
+    page = replay_page("", pushed, "", [], 1.0, LIGHT)
+    assert f"{100 * share:.0f} % of the ankle limit</div>" in page
+    walked = replace(walked, pushes=pushed.pushes)
+    assert "of the ankle limit; held by 1 step</div>" in replay_page("", walked, "", [], 1.0, LIGHT)
 
 
 def it_shows_and_plays(film: Any, path: Path) -> None:
