@@ -50,8 +50,11 @@ _WITHOUT = """
 import json, sys
 from dataclasses import asdict
 from balance.analysis.bench.laws import form_figures, law_figures
+from balance.analysis.bench.stepping import stepping_figures
 count, rounds = map(int, sys.argv[1:])
-figures = [*law_figures(count, rounds), *form_figures(count, rounds)]
+figures = [
+    *law_figures(count, rounds), *stepping_figures(rounds), *form_figures(count, rounds)
+]
 print(json.dumps([asdict(figure) for figure in figures]))
 """
 

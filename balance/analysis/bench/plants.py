@@ -21,7 +21,7 @@ from balance.robots import load_robot
 from balance.simulation.plants import make_plant
 from balance.simulation.undisturbed import no_garbage_collection
 
-REAL_TIME = {"pinocchio": 7.0, "mujoco": 7.0}
+REAL_TIME = {"pinocchio": 12.0, "mujoco": 12.0}
 LYING_ROBOTS = ("toro", "talos")
 LYING_US, LYING_P99_US = 2000.0, 4000.0
 LYING_S = 2.0  # after the posture is lost

@@ -14,6 +14,8 @@ from balance.analysis.bench.report import Figure, Report, machine
 from balance.analysis.bench.solvers import solver_figures
 from balance.analysis.bench.startup import memory_figures, startup_figures
 from balance.analysis.bench.states import PushedStates
+from balance.analysis.bench.stepping import stepping_figures
+from balance.analysis.bench.threads import thread_figures
 from balance.recordings.provenance import imported_packages
 
 
@@ -49,6 +51,8 @@ def bench(
     rounds, few = effort.rounds, max(2, effort.rounds // 4)
     parts: dict[str, Part] = {
         "control steps": lambda: law_figures(effort.states, rounds),
+        "steps": lambda: stepping_figures(few),
+        "control steps of a user who pinned no threads": lambda: thread_figures(few),
         "forms of the whole-body program": lambda: form_figures(effort.states, few),
         "control steps without the extra 'fast'": lambda: figures_without_extra(effort.states, few),
         "parts of a step": lambda: profile_figures(states, few),

@@ -41,6 +41,12 @@ class Timing:
 
 def time_calls(calls: Mapping[str, Call], states: int, rounds: int) -> dict[str, Timing]:
     """Times of calls that take the number of a state."""
+    all_times = times_of_calls(calls, states, rounds)
+    return {name: Timing.of(of_call) for name, of_call in all_times.items()}
+
+
+def times_of_calls(calls: Mapping[str, Call], states: int, rounds: int) -> dict[str, Array]:
+    """All of them (rounds, states), in seconds."""
     clock = time.perf_counter
     times = {name: np.empty((rounds, states)) for name in calls}
     with no_garbage_collection():
@@ -50,7 +56,7 @@ def time_calls(calls: Mapping[str, Call], states: int, rounds: int) -> dict[str,
                     began = clock()
                     call(state)
                     times[name][round_, state] = clock() - began
-    return {name: Timing.of(of_call) for name, of_call in times.items()}
+    return times
 
 
 def growth_exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
