@@ -13,7 +13,7 @@ import numpy as np
 
 from balance.config import ExperimentConfig, load_config
 from balance.control.phases.phased_law import PhasedLaw
-from balance.experiment import Experiment, no_garbage_collection
+from balance.experiment import Experiment
 from balance.recordings.judging import judge
 from balance.recordings.log import Log
 from balance.recordings.metrics import ankle_limit
@@ -23,6 +23,7 @@ from balance.recordings.verdict import Cause, Outcome
 from balance.robots import load_robot
 from balance.robots.sequence import plan_phases
 from balance.simulation.pushes import make_pushes
+from balance.simulation.undisturbed import no_garbage_collection
 
 SHARE = 0.3  # of the ankle limit of the phase's own stance
 DIRECTIONS_DEG = (0, 90, 180, 270)
