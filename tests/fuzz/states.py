@@ -9,6 +9,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control import Controller, ControlOutput
+from balance.control.parts.moving_contacts import moving_contacts
 from balance.control.parts.safety_frame import BalancingLaw
 from balance.robots import Robot
 
@@ -72,10 +73,18 @@ def complaint(law: Controller, robot: Robot, output: ControlOutput) -> str:
 
 
 def depth_outside(law: Controller, output: ControlOutput) -> float:
-    """How far the wrenches are outside of their cones, N or N m; zero inside."""
+    """How far the wrenches are outside of their cones, N or N m; zero inside.
+
+    A foot that a law lifts, or lays down, need not bear its least force, and none in the air.
+    """
     assert isinstance(law, BalancingLaw)
-    cones = law.fallback.cones
-    return max(0.0, -float((cones.rows @ output.wrenches.ravel() - cones.lower).min()))
+    cones, lower = law.fallback.cones, law.fallback.cones.lower
+    moves = moving_contacts(law)
+    if moves is not None:
+        lower = np.minimum(lower, 0.0)
+        if output.wrenches[moves.bearing == 0.0].any():
+            return float(np.abs(output.wrenches[moves.bearing == 0.0]).max())
+    return max(0.0, -float((cones.rows @ output.wrenches.ravel() - lower).min()))
 
 
 def on_one_spot(robot: Robot) -> Robot:
