@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from balance.control.stepping.home import stands_nominally
+from balance.control.stepping.home import stands_closed
 from balance.control.stepping.legs import highest_com, lowest_com
 from balance.control.stepping.seen import Eyes, Seen
 from balance.control.stepping.sizes import StepSizes
@@ -26,7 +26,7 @@ def foot_to_close(sizes: StepSizes, eyes: Eyes, seen: Seen) -> int | None:
 
     Of two that could it is the one from which the CoM is farther: the other bears sooner.
     """
-    if stands_nominally(seen, eyes):
+    if stands_closed(seen, eyes):
         return None
     lowest, turned = lowest_com(sizes, float(seen.middle[2])), eyes.turned(seen)
     able = []

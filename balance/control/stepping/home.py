@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import Desired
 from balance.control.stepping.seen import Eyes, Seen
+from balance.control.stepping.sizes import heading_of
 
 Array = NDArray[np.float64]
 
@@ -54,9 +55,8 @@ class Home:
 
 def find_home(seen: Seen, eyes: Eyes) -> Home | None:
     """The home of feet that stand to each other as they do nominally; None if they do not."""
-    nominal, rotation = eyes.nominal, pin.rpy.rpyToMatrix(0.0, 0.0, eyes.turned(seen))
-    move = pin.SE3(rotation, seen.middle - rotation @ nominal.middle)
-    for pose, own in zip(seen.poses, nominal.poses, strict=True):
+    move = _from_nominal(seen, eyes)
+    for pose, own in zip(seen.poses, eyes.nominal.poses, strict=True):
         away = (move * own).actInv(pose)
         if np.linalg.norm(away.translation) > NEAR_M:
             return None
@@ -65,6 +65,23 @@ def find_home(seen: Seen, eyes: Eyes) -> Home | None:
     return Home(move)
 
 
-def stands_nominally(seen: Seen, eyes: Eyes) -> bool:
-    """Whether the feet stand to each other as they do nominally."""
-    return find_home(seen, eyes) is not None
+def stands_closed(seen: Seen, eyes: Eyes) -> bool:
+    """Whether the feet stand to each other as they do nominally, seen from above.
+
+    How high and how level they stand is the ground's: no step mends that.
+    """
+    move = _from_nominal(seen, eyes)
+    for pose, own in zip(seen.poses, eyes.nominal.poses, strict=True):
+        place = move * own
+        if np.linalg.norm((pose.translation - place.translation)[:2]) > NEAR_M:
+            return False
+        turned = heading_of(pose.rotation) - heading_of(place.rotation)
+        if abs((turned + np.pi) % (2.0 * np.pi) - np.pi) > NEAR_RAD:
+            return False
+    return True
+
+
+def _from_nominal(seen: Seen, eyes: Eyes) -> pin.SE3:
+    """What takes the nominal stance to where the feet stand: level, and about z."""
+    rotation = pin.rpy.rpyToMatrix(0.0, 0.0, eyes.turned(seen))
+    return pin.SE3(rotation, seen.middle - rotation @ eyes.nominal.middle)

@@ -83,6 +83,25 @@ def test_feet_are_brought_back_to_how_they_stand_nominally() -> None:
     np.testing.assert_allclose(ways[1], ways[0], rtol=0, atol=0.03)  # 1.5 cm for each foot
 
 
+@pytest.mark.parametrize(
+    ("engine", "ground"),
+    [
+        ("pinocchio", {"tilt_deg": [0.0, 5.0]}),
+        ("mujoco", {"tilt_deg": [5.0, 0.0]}),
+        ("mujoco", {"heights_m": {"left sole": 0.05}}),
+        ("pinocchio", {"heights_m": {"left sole": -0.05}}),
+    ],
+    ids=["slope ahead", "slope aside", "left foot higher", "left foot lower"],
+)
+def test_slopes_and_feet_of_two_heights_are_stepped_on_and_then_stood_on(
+    engine: str, ground: dict[str, Any]
+) -> None:
+    keys = {"plant.engine": engine, "ground": ground}
+    summary = run("toro_step", overrides=keys, until=UntilSettled()).summary()
+    assert summary["outcome"] == "recovered", summary["cause"]
+    assert 1 <= summary["steps"] <= 4
+
+
 def test_a_base_whose_x_axis_does_not_point_ahead_steps_all_the_same() -> None:
     """That of iCub points back: by its base, its left foot would be its right one."""
     assert step_sizes(load_robot("icub")).width > 0.0
