@@ -35,7 +35,7 @@ import balance.studies.workers as of_workers
 def execute(task, whole=of_workers.execute):
     began, cpu = time.perf_counter(), time.thread_time()
     columns = {{f"column_{{i}}": 0.1 * i for i in range(60)}}
-    columns |= {{"outcome": "recovered", "error": None}}
+    columns |= {{"outcome": "recovered", "error": None, "peak_com_error_m": 0.01}}
     time.sleep({sleep_s})
     columns["wall_time_s"] = time.perf_counter() - began
     columns["cpu_time_s"] = time.thread_time() - cpu
