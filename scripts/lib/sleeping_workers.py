@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from distributed import Client
 
 from balance.studies.cluster import workers
 from balance.studies.measure import repeated
@@ -107,6 +108,8 @@ def cluster(folder: Path, groups: int, each: int, sleep_s: float) -> Iterator[tu
         for _ in range(groups):
             words = ("--nworkers", str(each), "--nthreads", "1", "--preload", str(program))
             start("worker", address, *words)
+        with Client(address, timeout=START_S) as client:
+            client.wait_for_workers(groups * each, timeout=START_S)
         yield address, scheduler.pid
     finally:
         for one in started:
@@ -126,7 +129,6 @@ def pace(folder: Path, groups: int, each: int, sleep_s: float, rounds: int) -> P
         workers(address) as client,
         StudyFolder(folder / "study", study.kind, study.definition) as opened,
     ):
-        client.wait_for_workers(count, timeout=START_S)
         study.resume(opened)
         first = study.next_task()
         assert first is not None
