@@ -167,7 +167,7 @@ def rows_of(one: Pace, many: Pace, sizes: Sequence[int]) -> list[tuple[str, str]
         ("most runs in a second, of any number of workers", f"{1.0 / many.bottleneck_s:.0f}"),
     ]  # fmt: skip
     for size in sizes:
-        longest = size * many.bottleneck_s - extra
+        longest = max(0.0, size * many.bottleneck_s - extra)
         lines.append(
             (f"on paper: {size} workers are all at work if a run takes", f"{longest:.1f} s or more")
         )
