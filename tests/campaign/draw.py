@@ -8,14 +8,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import yaml
 from campaign.robots import varied
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from balance.config import load_config
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
-from balance.simulation.pushes import effective_mass
 
 Tree = dict[str, Any]
 
@@ -263,7 +264,7 @@ def _pushes(rng: Generator, robot: Robot, pause: float) -> tuple[list[Tree], flo
         body = robot.push_body if rng.random() < 0.6 else str(_one_of(rng, heavy))
         point = [_number(rng, -0.05, 0.05, 3) for _ in range(3)]
         unit = direction / np.linalg.norm(direction)
-        felt = effective_mass(robot, robot.q_nominal, body, np.array(point), unit, False)
+        felt = _free_mass(robot, body, np.array(point), unit)
         size = MOST * rng.random() ** 2 * ankle_limit(robot, direction)
         size = float(f"{max(min(size, FASTEST * felt), 1e-3):.4g}")
         duration = _between(rng, 0.01, 2.0 * min(pause, 0.15))
@@ -282,6 +283,19 @@ def _pushes(rng: Generator, robot: Robot, pause: float) -> tuple[list[Tree], flo
         pushes.append(push)
         end = start + duration
     return pushes, end
+
+
+def _free_mass(robot: Robot, body: str, point: NDArray[np.float64], unit: Any) -> float:
+    """Mass (kg) that a hit on a point feels with nothing in touch: 1 / (n^T J M^-1 J^T n)."""
+    model, data, q = robot.model, robot.model.createData(), robot.q_nominal
+    pin.crba(model, data, q, pin.Convention.WORLD)
+    M = np.triu(data.M) + np.triu(data.M, 1).T
+    frame = model.frames[model.getFrameId(body)]
+    placement = frame.placement * pin.SE3(np.eye(3), point)
+    pin.computeJointJacobians(model, data, q)
+    axes = pin.LOCAL_WORLD_ALIGNED
+    row = unit @ pin.getFrameJacobian(model, data, frame.parentJoint, placement, axes)[:3]
+    return float(1.0 / (row @ np.linalg.solve(M, row)))
 
 
 def _heavy_bodies(robot: Robot) -> list[str]:

@@ -17,8 +17,8 @@ ROUNDING = 1e-9  # relative
 MILLISECOND = 1e-3
 # A contact is seen at the beginning of a step, and what bodies did within it comes a step later:
 # these bounds are for a millisecond and go with the length of the step.
-GIVEN_BACK = {"pinocchio": 0.05, "mujoco": 0.2}  # of what contacts gave and took
-SMALL_J = {"pinocchio": 1e-3, "mujoco": 4e-3}  # energy that nobody asks for, for each kg
+GIVEN_BACK = {"pinocchio": 0.01, "mujoco": 0.1}  # of what contacts gave and took
+SMALL_J = {"pinocchio": 2e-4, "mujoco": 2e-3}  # energy that nobody asks for, for each kg
 CONE = 1e-6  # of the normal force
 EDGE_M = 1e-6
 TORQUE = 1e-6  # of the limit
