@@ -49,6 +49,9 @@ def _check(drawn: Drawn, turn: int | None, row: dict[str, Any]) -> None:
         row["disagrees"] = distance(drawn, {engine: one.outcome for engine, one in runs.items()})
     if turn is not None:
         _compare(drawn, row, runs[ENGINES[turn // 3 % 2]])
+    elif mirrored(drawn):  # there are so few that all are compared
+        row["kind"] = "mirrored"
+        _compare(drawn, row, runs[ENGINES[drawn.tree["seed"] % 2]])
 
 
 def _compare(drawn: Drawn, row: dict[str, Any], first: Run) -> None:
