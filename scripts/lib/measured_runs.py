@@ -144,14 +144,15 @@ def simulate(case: Case) -> Row:
     return row | {"outcome": summary["outcome"], "cause": summary["cause"]}
 
 
-def limit_Ns(case: Case) -> float:
-    """The recovery limit without a step of such a push, N s."""
+def limit_Ns(case: Case, steps: int = 0) -> float:
+    """The recovery limit of such a push, without a step or with some, N s."""
     robot = robot_named(case.robot)
     friction = 0.6 if case.world == "friction 0.6" else 0.8
     height = push_point(robot, case.place)[2]
     return balance.recovery_limit(
-        robot, case.direction[:2], height_m=height, duration_s=case.duration_s, friction=friction
-    ).impulse_Ns
+        robot, case.direction[:2], steps, height_m=height, duration_s=case.duration_s,
+        friction=friction,
+    ).impulse_Ns  # fmt: skip
 
 
 def limit_share(case: Case) -> float:
