@@ -138,6 +138,7 @@ def test_every_protocol_describes_itself_and_asks_for_valid_runs(name: str) -> N
         ("robocup_standing", "toro", {"pulled": [0.8]}, "less than or equal to 0.75"),
         ("robocup_standing", "toro", {"bottle_kg": 4.0}, "a bottle has 3, 5 or 10 kg"),
         ("balance_v1", "toro", {"cells": ["moon *"]}, "names no cell"),
+        ("balance_v1", "toro", {"chest": "head"}, "the chest of robot 'toro' is frozen"),
         ("no_such", "toro", {}, "'no_such'.* is unknown"),
     ],
 )
@@ -168,10 +169,17 @@ def test_a_protocol_whose_code_fails_is_told_in_a_sentence(tmp_path: Path) -> No
         "    def conditions(self):\n        return []\n"
         "class Empty(Broken):\n    def __init__(self, config, robot):\n        pass\n"
         "class NoProtocol:\n    pass\n"
+        "from balance.studies.protocols.interface import Condition\n"
+        "class Lost(Empty):\n    def conditions(self):\n"
+        "        return [Condition('a', (1.0,), 1, after='b'), Condition('b', (1.0,), 1)]\n"
+        "class Twice(Empty):\n    def conditions(self):\n"
+        "        return [Condition('a', (1.0,), 1), Condition('a', (2.0,), 1)]\n"
     )
     for name, words in (
         ("Broken", "cannot be made: ZeroDivisionError in mine.py, line 3"),
         ("Empty", "must be a list of Condition"),
+        ("Lost", "condition 'a' must have a name of its own, and come after"),
+        ("Twice", "condition 'a' must have a name of its own, and come after"),
         ("NoProtocol", "has no method 'conditions'"),
     ):
         with pytest.raises(ConfigError, match=words):
