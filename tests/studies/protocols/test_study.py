@@ -68,6 +68,21 @@ def test_the_hardest_level_withstood_is_reported_raw_and_as_a_humans(tmp_path: P
     assert line["peak force, human [N]"] == pytest.approx(150.0 / factor.force, rel=1e-4)
 
 
+def test_of_several_conditions_the_smallest_level_that_failed_is_told(tmp_path: Path) -> None:
+    study = ProtocolStudy("dysturbance_impulsive", "toro", ["momentum"])
+    limits = {1.0: 15.0, 0.0: 4.0}  # by the direction's x: frontal, lateral
+    with StudyFolder(tmp_path / "a", study.kind, study.definition) as folder:
+        study.resume(folder)
+        while (task := study.next_task()) is not None:
+            limit = limits[round(abs(task.config["pendulum"]["direction"][0]))]
+            row = study.row(task, Result(answer(task, limit)))
+            folder.append(row)
+            study.take(row)
+    frontal, lateral, both = study.report()
+    assert (frontal["smallest level failed"], lateral["smallest level failed"]) == (18.0, 5.0)
+    assert both == {"law": "momentum", "side": "all", "smallest level failed": 5.0}
+
+
 def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
     whole = make()
     with StudyFolder(tmp_path / "whole", whole.kind, whole.definition) as folder:
