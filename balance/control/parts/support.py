@@ -15,6 +15,7 @@ from scipy.linalg import block_diag
 
 from balance.dynamics.compiled import COMPILED, compiled
 from balance.dynamics.placements import joint_placements
+from balance.dynamics.placements import moved_by as moved_by
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
 from balance.robots.contact_rows import ContactRows
@@ -195,15 +196,6 @@ def read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def moved_by(model: pin.Model, joint: int) -> Array:
-    """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
-    moved = np.zeros(model.nv)
-    for index in list(model.supports[joint])[1:]:
-        first = model.joints[index].idx_v
-        moved[first : first + model.joints[index].nv] = 1.0
-    return moved
 
 
 def supporting_joints(robot: Robot, frames: Iterable[int] = ()) -> NDArray[np.intp]:
