@@ -53,10 +53,11 @@ class ContactDamping:
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
         self._normal = support.rows.normal
-        # Of each contact its part of stacked wrenches; the dampers of all.
+        # Of each contact its part of stacked wrenches.
         self._slices = support.rows.slices
-        self._dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
-        self._damps = rate > 0.0
+        self.dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
+        """Those of all contacts (r, r)."""
+        self.damps = rate > 0.0
         # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
         self._springs = [
@@ -64,28 +65,22 @@ class ContactDamping:
             for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
-        # f_n / f_firm of a contact, for each of its rows, from stacked wrenches.
-        self._loads = np.zeros(self._dampers.shape)
+        self.loads = np.zeros(self.dampers.shape)
+        """f_n / f_firm of a contact, for each of its rows, from stacked wrenches (r, r)."""
         for own, normal in zip(self._slices, self._normal, strict=True):
-            self._loads[own, normal] = k / (FIRM_SHARE * weight)
+            self.loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
 
-    def driven(self, here: SupportView, wrenches: Array) -> Array:
-        """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
-        ``wrenches``, less those of dampers and springs, all in the contacts' axes.
-        """
-        driven = wrenches
-        if self._damps:
-            driven = damped(wrenches, self._loads, self._dampers, here.J_c, here.v)
-        if self._light:
-            forces = wrenches[self._normal].tolist()
-            if min(forces) < self._light:
-                driven = driven.copy()
-                self._pull_back(here, driven, forces)
-        return driven
+    def pull(self, here: SupportView, wrenches: Array) -> Array | None:
+        """Wrenches (r,) of the springs where the law asks for ``wrenches``; None without any."""
+        if not self._light:
+            return None
+        forces = wrenches[self._normal].tolist()
+        return self._pull_back(here, forces) if min(forces) < self._light else None
 
-    def _pull_back(self, here: SupportView, driven: Array, forces: list[float]) -> None:
-        """Add what it takes to move lightly loaded contacts along their surfaces."""
+    def _pull_back(self, here: SupportView, forces: list[float]) -> Array:
+        """What it takes to move lightly loaded contacts along their surfaces."""
+        pulls = np.zeros(len(self.dampers))
         leader = forces.index(max(forces))
         shift, turn, _ = self._displacement(here, leader)
         for i, force in enumerate(forces):
@@ -95,7 +90,8 @@ class ContactDamping:
                 away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
                 spring = self._springs[i][3]
                 pull = (1.0 - force / self._light) * spring.dot(away[: spring.shape[1]])
-                driven[self._slices[i]] += pull
+                pulls[self._slices[i]] = pull
+        return pulls
 
     def _displacement(self, here: SupportView, contact: int) -> tuple[Array, Array, Array]:
         """How far a contact is from its nominal place, m and rad, and its axes; world axes."""

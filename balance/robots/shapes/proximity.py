@@ -153,8 +153,8 @@ class Proximity:
 
     def touches_itself(self, q: Array, data: pin.Data) -> bool:
         """Whether :meth:`contacts` has any at ``q``; ``data`` is placed there if it is needed."""
-        far = self._anchor is not None and not len(self._close)
-        if far and largest_use(q, self._anchor, self._bound) < 1.0:
+        anchor = self._anchor
+        if anchor is not None and not len(self._close) and largest_use(q, anchor, self._bound) < 1:
             return False
         pin.forwardKinematics(self._model, data, q)
         return bool(self.contacts(q, data))

@@ -172,7 +172,7 @@ class _Surface:
         self._place(pose * self._plane)
         X = data.oMi[self.joint] * self._X_JS
         if self._turns:
-            X = pin.SE3(self._surface.axes(X.rotation, self._R_WP), X.translation)
+            X = pin.SE3(self._surface.axes(X.rotation, self._on_plane[:3]), X.translation)
         return np.asarray(X.actInv(twist).vector)
 
     def place(self) -> Array:
