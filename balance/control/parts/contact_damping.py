@@ -57,7 +57,7 @@ class ContactDamping:
         self._slices = support.rows.slices
         self.dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
         """Those of all contacts (r, r)."""
-        self.damps = rate > 0.0
+        self._damps = rate > 0.0
         # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
         self._springs = [
@@ -70,17 +70,25 @@ class ContactDamping:
         for own, normal in zip(self._slices, self._normal, strict=True):
             self.loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
+        self.dampers_alone = self._damps and not self._light
+        """Whether there are dampers and no springs."""
 
-    def pull(self, here: SupportView, wrenches: Array) -> Array | None:
-        """Wrenches (r,) of the springs where the law asks for ``wrenches``; None without any."""
-        if not self._light:
-            return None
-        forces = wrenches[self._normal].tolist()
-        return self._pull_back(here, forces) if min(forces) < self._light else None
+    def driven(self, here: SupportView, wrenches: Array) -> Array:
+        """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
+        ``wrenches``, less those of dampers and springs, all in the contacts' axes.
+        """
+        driven = wrenches
+        if self._damps:
+            driven = damped(wrenches, self.loads, self.dampers, here.J_c, here.v)
+        if self._light:
+            forces = wrenches[self._normal].tolist()
+            if min(forces) < self._light:
+                driven = driven.copy()
+                self._pull_back(here, driven, forces)
+        return driven
 
-    def _pull_back(self, here: SupportView, forces: list[float]) -> Array:
-        """What it takes to move lightly loaded contacts along their surfaces."""
-        pulls = np.zeros(len(self.dampers))
+    def _pull_back(self, here: SupportView, driven: Array, forces: list[float]) -> None:
+        """Add what it takes to move lightly loaded contacts along their surfaces."""
         leader = forces.index(max(forces))
         shift, turn, _ = self._displacement(here, leader)
         for i, force in enumerate(forces):
@@ -90,8 +98,7 @@ class ContactDamping:
                 away[2] = (own_turn - FOLLOWED * turn).dot(R[:, 2])
                 spring = self._springs[i][3]
                 pull = (1.0 - force / self._light) * spring.dot(away[: spring.shape[1]])
-                pulls[self._slices[i]] = pull
-        return pulls
+                driven[self._slices[i]] += pull
 
     def _displacement(self, here: SupportView, contact: int) -> tuple[Array, Array, Array]:
         """How far a contact is from its nominal place, m and rad, and its axes; world axes."""

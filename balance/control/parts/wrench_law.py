@@ -110,15 +110,12 @@ class WrenchLaw(BalancingLaw):
         posture, damping = self.posture, self.contact_damping
         known = (
             posture.nominal, posture.stiffness, posture.damping, here.q, here.v,
-            here.A_q_T, self.rigid_acceleration(here, total), here.J_q, wrenches,
+            here.A_q_T, self.rigid_acceleration(here, total), here.J_q,
         )  # fmt: skip
-        if damping.damps:
-            torques = posture_and_damped(*known, damping.loads, damping.dampers, here.J_c)
+        if damping.dampers_alone:
+            torques = posture_and_damped(*known, wrenches, damping.loads, damping.dampers, here.J_c)
         else:
-            torques = posture_and_contacts(*known)
-        pull = damping.pull(here, wrenches)
-        if pull is not None:
-            torques -= pull.dot(here.J_q)
+            torques = posture_and_contacts(*known, damping.driven(here, wrenches))
         if posture.moves:
             torques += posture.forward()
         if self.limbs:
