@@ -47,6 +47,9 @@ class Seen:
     between: float = 0.0  # of contacts between bodies of the robot, J
     least_work: float = 0.0
     created: float = 0.0  # most that contacts gave back after they took it, J
+    at_end: float = 0.0  # the same work, with the velocities at the ends of the steps, J
+    least_at_end: float = 0.0
+    created_at_end: float = 0.0  # as ``created``
     exchanged: float = 0.0  # sum of the sizes of all that contacts gave and took, J
     load: float = 0.0  # largest normal force of all contacts, N
     sunk: dict[str, float] = field(default_factory=dict)  # depths less ways, m, by what is touched
@@ -131,7 +134,7 @@ class Witness(PlantWrapper):
             change[3:6] = (v_end[3:6] - v[3:6]) / dt
         given = np.zeros(6)
         given[:3] = dt * self._weight
-        acted, work = float(np.linalg.norm(given[:3])), 0.0
+        acted, work, late = float(np.linalg.norm(given[:3])), 0.0, 0.0
         generalised = np.zeros(model.nv)
         com = np.array(data.com[0])
         mean, arm = 0.5 * (v + v_step), 0.0
@@ -141,7 +144,7 @@ class Witness(PlantWrapper):
 
             Returns with which velocity the place began the step.
             """
-            nonlocal acted, work
+            nonlocal acted, work, late
             given[:3] += force
             given[3:] += _cross(place - com, force) + moment
             acted += float(np.linalg.norm(force))
@@ -149,6 +152,7 @@ class Witness(PlantWrapper):
             wrench = np.concatenate([force, _cross(place, force) + moment])
             generalised[:] += J.T @ wrench
             work += float(wrench @ (J @ mean - carried))
+            late += float(wrench @ (J @ v_step - carried))
             twist = J @ v - carried
             return np.asarray(twist[:3] + _cross(twist[3:], place))
 
@@ -184,9 +188,10 @@ class Witness(PlantWrapper):
             seen.exchanged += abs(work - before_it)
             before_it = work
         seen.work += work
+        seen.at_end += late
         ways = {key: way * np.exp(-dt / BACK_S) for key, way in self._ways.items()}
         for touch in plant.touches:
-            work, speed = 0.0, np.zeros(3)
+            work, late, speed = 0.0, 0.0, np.zeros(3)
             for body, sign in ((touch.body, 1.0), (touch.other, -1.0)):
                 if body in self._frames:
                     force = sign * dt * touch.force
@@ -203,10 +208,13 @@ class Witness(PlantWrapper):
                 seen.between += work
             else:
                 seen.work += work
+                seen.at_end += late
             seen.exchanged += abs(work)
         self._ways = ways
         seen.created = max(seen.created, seen.work - seen.least_work)
         seen.least_work = min(seen.least_work, seen.work)
+        seen.created_at_end = max(seen.created_at_end, seen.at_end - seen.least_at_end)
+        seen.least_at_end = min(seen.least_at_end, seen.at_end)
         for impulse in impulses:
             frame = self._frames[impulse.body]
             place = data.oMf[model.getFrameId(impulse.body, pin.FrameType.BODY)]
