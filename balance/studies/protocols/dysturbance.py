@@ -55,6 +55,9 @@ class DysturbanceConfig(ProtocolConfig):
     """Directions: frontal pushes forwards, lateral to the left."""
     runs: Annotated[int, Field(ge=10, le=1000)] = 10
     """Of each level."""
+    stop_failed: bool = False
+    """Whether a level ends with the fall after which it has failed, whatever its other runs would
+    give; what is withstood stays the same."""
     body: str | None = None
     """The body that the pendulum touches; the robot's push body if not given."""
     added_kg: Annotated[float, Field(ge=1, le=5)] = 5.0

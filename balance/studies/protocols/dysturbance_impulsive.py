@@ -52,9 +52,10 @@ class Impulsive(Dysturbance):
 
     def conditions(self) -> list[Condition]:
         """One for each side."""
-        guess = sum(x <= GUESS_J_KG * self.robot.mass for x in self.levels) - 1
+        guess = max(sum(x <= GUESS_J_KG * self.robot.mass for x in self.levels) - 1, 0)
+        runs, stop = self.config.runs, self.config.stop_failed
         return [
-            Condition(side, self.levels, self.config.runs, {"side": side}, guess=max(guess, 0))
+            Condition(side, self.levels, runs, {"side": side}, guess=guess, stop_failed=stop)
             for side in self.config.sides
         ]
 

@@ -58,6 +58,7 @@ class Sine(Dysturbance):
                 self.config.runs,
                 {"side": side, "frequency [Hz]": frequency},
                 guess=first,
+                stop_failed=self.config.stop_failed,
             )
             for side in self.config.sides
             for frequency in self.config.frequencies_hz

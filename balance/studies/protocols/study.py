@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
 from balance.studies.protocols.interface import (
+    BEST,
     Condition,
     Finding,
     Indicators,
@@ -37,7 +39,8 @@ from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
-TIMEOUT_S = 900.0
+TIMEOUT_S = 3600.0
+"""By the clock, so it must not be reached on a busy machine: a verdict is not to depend on that."""
 
 
 @dataclass
@@ -177,6 +180,8 @@ class ProtocolStudy:
                 if not one.waiting:
                     continue
                 level, run = one.waiting.pop(0)
+                if level in one.passed:
+                    continue
                 key = f"{number}.{level}.{run}"
                 row = self._folder.get(key) if self._folder else None
                 if row is None:
@@ -187,7 +192,7 @@ class ProtocolStudy:
     def _ask(self, one: Search) -> bool:
         """Let a search say what it needs next; False if it must wait for runs or for another."""
         condition = one.condition
-        if any(len(rows) < condition.runs for rows in one.rows.values()):
+        if len(one.passed) < len(one.rows):
             return False
         if not condition.search:
             if one.begun:
@@ -254,12 +259,25 @@ class ProtocolStudy:
         self._note(self.searches[int(row["key"].split(".")[0])], row)
 
     def _note(self, one: Search, row: Row) -> None:
+        """Take a run, and see whether its level is decided.
+
+        That goes by the runs in their order, not by which ended first: the same runs count when
+        the study is repeated, and one that was under way when its level failed does not.
+        """
         _, level, run = map(int, row["key"].split("."))
-        rows = one.rows[level]
+        if level in one.passed:
+            return
+        rows, total = one.rows[level], one.condition.runs
         rows[run] = row
-        if len(rows) == one.condition.runs:
-            protocol = self._of[one.number].protocol
-            one.passed[level] = protocol.passed([rows[i] for i in range(len(rows))])
+        passed = self._of[one.number].protocol.passed
+        done = [rows[i] for i in takewhile(rows.__contains__, range(total))]
+        if one.condition.stop_failed:
+            for count in range(1, len(done) + 1):
+                if not passed(done[:count] + [BEST] * (total - count)):
+                    one.rows[level], one.passed[level] = dict(enumerate(done[:count])), False
+                    return
+        if len(done) == total:
+            one.passed[level] = passed(done)
 
     def findings(self, entrant: Entrant) -> list[Finding]:
         """What is known of the conditions of a law."""
@@ -270,7 +288,7 @@ class ProtocolStudy:
                     Level(
                         index,
                         one.condition.levels[index],
-                        tuple(one.rows[index][run] for run in range(one.condition.runs)),
+                        tuple(one.rows[index][run] for run in sorted(one.rows[index])),
                         one.passed[index],
                     )
                     for index in sorted(one.passed)
@@ -306,7 +324,7 @@ class ProtocolStudy:
             f"{one.number}.{level}.{run}"
             for one in self.searches
             for level in sorted(one.rows)
-            for run in range(one.condition.runs)
+            for run in sorted(one.rows[level])
         ]
         write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
         lines = self.report()
