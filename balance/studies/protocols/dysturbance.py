@@ -55,15 +55,20 @@ class DysturbanceConfig(ProtocolConfig):
     """Directions: frontal pushes forwards, lateral to the left."""
     runs: Annotated[int, Field(ge=10, le=1000)] = 10
     """Of each level."""
-    stop_failed: bool = False
-    """Whether a level ends with the fall after which it has failed, whatever its other runs would
-    give; what is withstood stays the same."""
     body: str | None = None
     """The body that the pendulum touches; the robot's push body if not given."""
     added_kg: Annotated[float, Field(ge=1, le=5)] = 5.0
     """Mass added at the pendulum's tip."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides placements and noise."""
+
+
+class LadderConfig(DysturbanceConfig):
+    """Keys of the three tests that search for the largest level withstood."""
+
+    stop_failed: bool = False
+    """Whether a level ends with the fall after which it has failed, whatever its other runs would
+    give; what is withstood stays the same."""
 
 
 class Dysturbance:

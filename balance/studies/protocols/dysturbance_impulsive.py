@@ -11,7 +11,7 @@ from balance.config.pendulum import FallConfig, PendulumConfig
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.studies.protocols.base import SIDES
-from balance.studies.protocols.dysturbance import Dysturbance, DysturbanceConfig, mean_of, over
+from balance.studies.protocols.dysturbance import Dysturbance, LadderConfig, mean_of, over
 from balance.studies.protocols.indicators import absorbed
 from balance.studies.protocols.interface import Condition, Finding, Indicators
 
@@ -26,7 +26,7 @@ GUESS_J_KG = 0.15  # of the robot's mass: about what ankles alone can catch
 class Impulsive(Dysturbance):
     """A pendulum falls against the robot with rising energy."""
 
-    class Config(DysturbanceConfig):
+    class Config(LadderConfig):
         """Keys of `dysturbance_impulsive`."""
 
         levels_J: Annotated[tuple[Energy, ...], Field(min_length=1)] = LEVELS_J
