@@ -213,11 +213,12 @@ def disturbed_table(runs: Runs) -> None:
 
 
 def _disturbance(keys: Mapping[str, object]) -> str:
-    if keys.get("world") == "sensors":
-        return "default sensors and estimator, 5 seeds"
+    world = str(keys.get("world", ""))
+    if world.startswith("sensors"):
+        return world.replace("sensors", "default sensors and estimator") + ", 5 seeds"
     if "duration_s" in keys:
         return f"{1e3 * float(str(keys['duration_s'])):g} ms"
-    return str(keys.get("world") or keys.get("place") or "20 ms, nothing disturbed")
+    return str(world or keys.get("place") or "20 ms, nothing disturbed")
 
 
 def _times(azimuth: float, number: int) -> str:
