@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,15 @@ from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
 from balance.studies.protocols.interface import (
-    BEST,
     Condition,
     Finding,
     Indicators,
     Level,
     ProtocolConfig,
 )
-from balance.studies.protocols.ladder import bracket, next_level
+from balance.studies.protocols.ladder import next_level
 from balance.studies.protocols.report import report_table, rounded
+from balance.studies.protocols.search import Search
 from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
@@ -41,24 +40,6 @@ from balance.studies.workers import Result, Task
 
 TIMEOUT_S = 3600.0
 """By the clock, so it must not be reached on a busy machine: a verdict is not to depend on that."""
-
-
-@dataclass
-class Search:
-    """One condition of one law on its way: which runs of which levels are done."""
-
-    number: int
-    condition: Condition
-    rows: dict[int, dict[int, Row]] = field(default_factory=dict)
-    passed: dict[int, bool] = field(default_factory=dict)
-    waiting: list[tuple[int, int]] = field(default_factory=list)
-    begun: bool = False
-    finished: bool = False
-
-    @property
-    def limit(self) -> int:
-        """The highest rung withstood; -1 if none was."""
-        return bracket(self.passed, len(self.condition.levels))[0]
 
 
 @dataclass(frozen=True)
@@ -198,7 +179,7 @@ class ProtocolStudy:
             if one.begun:
                 one.finished = True
             else:
-                self._begin(one, range(len(condition.levels)))
+                one.begin(range(len(condition.levels)))
             return True
         guess = condition.guess
         if condition.after is not None and not one.rows:
@@ -210,18 +191,12 @@ class ProtocolStudy:
         if level is None:
             one.finished = True
         else:
-            self._begin(one, [level])
+            one.begin([level])
         return True
 
     def _named(self, number: int, name: str) -> Search:
         """The condition of this name of the same law."""
         return self._by_name[id(self._of[number]), name]
-
-    def _begin(self, one: Search, levels: Sequence[int]) -> None:
-        one.begun = True
-        for level in levels:
-            one.rows[level] = {}
-            one.waiting += [(level, run) for run in range(one.condition.runs)]
 
     def _task(self, key: str, number: int, level: int, run: int) -> Task:
         entrant, condition = self._of[number], self.searches[number].condition
@@ -259,25 +234,8 @@ class ProtocolStudy:
         self._note(self.searches[int(row["key"].split(".")[0])], row)
 
     def _note(self, one: Search, row: Row) -> None:
-        """Take a run, and see whether its level is decided.
-
-        That goes by the runs in their order, not by which ended first: the same runs count when
-        the study is repeated, and one that was under way when its level failed does not.
-        """
         _, level, run = map(int, row["key"].split("."))
-        if level in one.passed:
-            return
-        rows, total = one.rows[level], one.condition.runs
-        rows[run] = row
-        passed = self._of[one.number].protocol.passed
-        done = [rows[i] for i in takewhile(rows.__contains__, range(total))]
-        if one.condition.stop_failed:
-            for count in range(1, len(done) + 1):
-                if not passed(done[:count] + [BEST] * (total - count)):
-                    one.rows[level], one.passed[level] = dict(enumerate(done[:count])), False
-                    return
-        if len(done) == total:
-            one.passed[level] = passed(done)
+        one.note(level, run, row, self._of[one.number].protocol.passed)
 
     def findings(self, entrant: Entrant) -> list[Finding]:
         """What is known of the conditions of a law."""
