@@ -63,6 +63,14 @@ class DysturbanceConfig(ProtocolConfig):
     """Decides placements and noise."""
 
 
+class LadderConfig(DysturbanceConfig):
+    """Keys of the three tests that search for the largest level withstood."""
+
+    stop_failed: bool = False
+    """Whether a level ends with the fall after which it has failed, whatever its other runs would
+    give; what is withstood stays the same."""
+
+
 class Dysturbance:
     """One of the tests; what varies is a subclass's."""
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from balance.recordings.recording import Recording
 from balance.studies.protocols.dysturbance import (
     Dysturbance,
-    DysturbanceConfig,
+    LadderConfig,
     mean_of,
     over,
 )
@@ -32,7 +32,7 @@ LEVELS_N = (
 GUESS_N_KG = 1.5  # of the robot's mass
 
 
-class SineConfig(DysturbanceConfig):
+class SineConfig(LadderConfig):
     """Keys of both sinusoidal tests."""
 
     frequencies_hz: Annotated[tuple[Frequency, ...], Field(min_length=1)] = (0.5, 1.0, 2.0)
@@ -58,6 +58,7 @@ class Sine(Dysturbance):
                 self.config.runs,
                 {"side": side, "frequency [Hz]": frequency},
                 guess=first,
+                stop_failed=self.config.stop_failed,
             )
             for side in self.config.sides
             for frequency in self.config.frequencies_hz

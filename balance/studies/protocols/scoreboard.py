@@ -36,7 +36,7 @@ CHECKSUM = "checksum"
 VERSIONS = ("balance", "commit", "pin", "mujoco", "numpy", "python")
 NEEDED = {
     "law": str, "law_hash": str, "robot": str, "engine": str, "versions": dict, "changes": dict,
-    "steps": int, "recovery_share": float | None, "cells": dict,
+    "errors": int, "steps": int, "recovery_share": float | None, "cells": dict,
 }  # fmt: skip
 """Keys that the page is made of, and what they hold."""
 DIGITS = 4
@@ -76,8 +76,13 @@ class Entry:
 
     @property
     def ranked(self) -> bool:
-        """Whether it is whole, and its world that of all others."""
-        return not (self.partial or self.tree["changes"])
+        """Whether it is whole, its world that of all others, and every run has a result."""
+        return not (self.partial or self.tree["changes"] or self.errors)
+
+    @property
+    def errors(self) -> int:
+        """Runs without a result, which count as falls: one that took too long, for example."""
+        return int(self.tree.get("errors", 0))
 
     @property
     def scores(self) -> dict[str, Score]:
@@ -197,7 +202,8 @@ def read_entry(path: Path) -> Entry:
             f"{str(tree.get('protocol_hash'))[:12]}); this version of balance ranks "
             f"{FROZEN['name']}, hash {HASH[:12]}; remove the file, or use the version that made it"
         )
-    wrong = [key for key, kind in NEEDED.items() if not isinstance(tree.get(key), kind)]
+    said = {"errors": 0, **tree}
+    wrong = [key for key, kind in NEEDED.items() if not isinstance(said.get(key), kind)]
     if wrong:
         raise FileError(
             f"{path} does not say, or not as an entry does: {', '.join(wrong)}; remove the file"

@@ -55,7 +55,8 @@ def page_text(entries: Sequence[Entry]) -> str:
         if others:
             parts.append(
                 "Not ranked: partial entries, of some of the cells only, to be compared only where "
-                "the cells are the same, and those whose experiment was changed."
+                "the cells are the same, those whose experiment was changed, and those with runs "
+                "that have no result."
             )
             rows = [[_why(one), *_cells(one)] for one in others]
             parts.append(markdown(("not ranked", *HEAD[1:]), rows))
@@ -65,6 +66,7 @@ def page_text(entries: Sequence[Entry]) -> str:
 def _why(one: Entry) -> str:
     """Why an entry is not ranked."""
     reasons = [f"{len(one.limits)} cells"] if one.partial else []
+    reasons += [f"{one.errors} runs without a result"] if one.errors else []
     return ", ".join([*reasons, *(f"{key} changed" for key in one.tree["changes"])])
 
 

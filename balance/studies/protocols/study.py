@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,32 +30,16 @@ from balance.studies.protocols.interface import (
     Level,
     ProtocolConfig,
 )
-from balance.studies.protocols.ladder import bracket, next_level
+from balance.studies.protocols.ladder import next_level
 from balance.studies.protocols.report import report_table, rounded
+from balance.studies.protocols.search import Search
 from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
-TIMEOUT_S = 900.0
-
-
-@dataclass
-class Search:
-    """One condition of one law on its way: which runs of which levels are done."""
-
-    number: int
-    condition: Condition
-    rows: dict[int, dict[int, Row]] = field(default_factory=dict)
-    passed: dict[int, bool] = field(default_factory=dict)
-    waiting: list[tuple[int, int]] = field(default_factory=list)
-    begun: bool = False
-    finished: bool = False
-
-    @property
-    def limit(self) -> int:
-        """The highest rung withstood; -1 if none was."""
-        return bracket(self.passed, len(self.condition.levels))[0]
+TIMEOUT_S = 3600.0
+"""By the clock, so it must not be reached on a busy machine: a verdict is not to depend on that."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +161,8 @@ class ProtocolStudy:
                 if not one.waiting:
                     continue
                 level, run = one.waiting.pop(0)
+                if level in one.passed:
+                    continue
                 key = f"{number}.{level}.{run}"
                 row = self._folder.get(key) if self._folder else None
                 if row is None:
@@ -187,13 +173,13 @@ class ProtocolStudy:
     def _ask(self, one: Search) -> bool:
         """Let a search say what it needs next; False if it must wait for runs or for another."""
         condition = one.condition
-        if any(len(rows) < condition.runs for rows in one.rows.values()):
+        if len(one.passed) < len(one.rows):
             return False
         if not condition.search:
             if one.begun:
                 one.finished = True
             else:
-                self._begin(one, range(len(condition.levels)))
+                one.begin(range(len(condition.levels)))
             return True
         guess = condition.guess
         if condition.after is not None and not one.rows:
@@ -205,18 +191,12 @@ class ProtocolStudy:
         if level is None:
             one.finished = True
         else:
-            self._begin(one, [level])
+            one.begin([level])
         return True
 
     def _named(self, number: int, name: str) -> Search:
         """The condition of this name of the same law."""
         return self._by_name[id(self._of[number]), name]
-
-    def _begin(self, one: Search, levels: Sequence[int]) -> None:
-        one.begun = True
-        for level in levels:
-            one.rows[level] = {}
-            one.waiting += [(level, run) for run in range(one.condition.runs)]
 
     def _task(self, key: str, number: int, level: int, run: int) -> Task:
         entrant, condition = self._of[number], self.searches[number].condition
@@ -255,11 +235,7 @@ class ProtocolStudy:
 
     def _note(self, one: Search, row: Row) -> None:
         _, level, run = map(int, row["key"].split("."))
-        rows = one.rows[level]
-        rows[run] = row
-        if len(rows) == one.condition.runs:
-            protocol = self._of[one.number].protocol
-            one.passed[level] = protocol.passed([rows[i] for i in range(len(rows))])
+        one.note(level, run, row, self._of[one.number].protocol.passed)
 
     def findings(self, entrant: Entrant) -> list[Finding]:
         """What is known of the conditions of a law."""
@@ -270,7 +246,7 @@ class ProtocolStudy:
                     Level(
                         index,
                         one.condition.levels[index],
-                        tuple(one.rows[index][run] for run in range(one.condition.runs)),
+                        tuple(one.rows[index][run] for run in sorted(one.rows[index])),
                         one.passed[index],
                     )
                     for index in sorted(one.passed)
@@ -306,7 +282,7 @@ class ProtocolStudy:
             f"{one.number}.{level}.{run}"
             for one in self.searches
             for level in sorted(one.rows)
-            for run in range(one.condition.runs)
+            for run in sorted(one.rows[level])
         ]
         write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
         lines = self.report()

@@ -168,6 +168,15 @@ def test_a_robot_of_the_same_name_from_another_file_is_a_change(tmp_path: Path) 
     assert study.changes(study.entrants[0]) == {"robot": str(file)}
 
 
+def test_an_entry_with_runs_that_have_no_result_has_no_rank(tmp_path: Path) -> None:
+    tree = {**entry("a", 1.0, 0.01), "errors": 2}
+    tree["checksum"] = checksum(tree)
+    write_entry(tree, tmp_path)
+    entries = read_entries(tmp_path)
+    assert ranks(entries) == [""]
+    assert "| 2 runs without a result | a |" in page_text(entries)
+
+
 def test_an_edited_entry_is_refused(tmp_path: Path) -> None:
     path = write_entry(entry("a", 1.0, 0.01), tmp_path)
     path.write_text(path.read_text().replace('"law": "a"', '"law": "mine"'))

@@ -83,6 +83,35 @@ def test_of_several_conditions_the_smallest_level_that_failed_is_told(tmp_path: 
     assert both == {"law": "momentum", "side": "all", "smallest level failed": 5.0}
 
 
+def answered_in_batches(stop: bool, size: int) -> tuple[ProtocolStudy, int]:
+    """Runs asked for and answered so many at a time, the last one first; every third falls above
+    10 J, and every run above 14 J."""
+    keys = {**FRONTAL, "stop_failed": stop}
+    study, count = ProtocolStudy("dysturbance_impulsive", "toro", ["momentum"], keys=keys), 0
+    while True:
+        tasks = [task for _ in range(size) if (task := study.next_task()) is not None]
+        if not tasks:
+            return study, count
+        for task in reversed(tasks):
+            energy, run = task.config["pendulum"]["motion"]["energy_J"], task.config["seed"]
+            limit = 10.0 if run % 3 == 1 else 14.0
+            study.take(study.row(task, Result(answer(task, limit if energy > 10.0 else 10.0))))
+            count += 1
+
+
+def test_a_level_that_has_failed_may_end_there_and_nothing_withstood_changes() -> None:
+    (whole, all_runs), (short, runs) = (answered_in_batches(stop, 1) for stop in (False, True))
+    (full,), (line,) = whole.report(), short.report()
+    assert runs < all_runs
+    assert (full["runs"], line["runs"]) == (all_runs, runs)
+    changed = {key for key in full if full[key] != line[key]}
+    assert changed <= {"runs", "falls there"}
+    assert line["falls there"] == 3
+    # Whatever was under way when a level failed, the report is the same.
+    for size in (2, 5, 13):
+        assert answered_in_batches(True, size)[0].report() == short.report()
+
+
 def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
     whole = make()
     with StudyFolder(tmp_path / "whole", whole.kind, whole.definition) as folder:
