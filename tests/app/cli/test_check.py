@@ -218,3 +218,37 @@ def test_unknown_name_lists_what_is_shipped() -> None:
 def test_schema_of_every_kind_is_printed(kind: str, key: str) -> None:
     result = CliRunner().invoke(app, ["schema", kind])
     assert key in json.loads(result.output)["properties"]
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_names_that_only_a_robot_knows_are_told_beside_wrong_keys(
+    command: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "wrong.yaml"
+    push = PUSH | {"duration_s": 0.1, "body": "torso"}
+    file.write_text(yaml.safe_dump(EXPERIMENT | {"duration": 2, "pushes": [push]}))
+    result = CliRunner().invoke(app, [command, str(file)])
+    text = str(result.exception)
+    assert "2 problems" in text
+    assert "unknown key 'duration'" in text
+    assert "pushes.0.body = 'torso': robot 'toro' has no such body; valid: head, " in text
+    result = CliRunner().invoke(app, [command, str(file), "--set", "robot=Toro"])
+    text = str(result.exception)
+    assert "2 problems" in text
+    assert "unknown robot 'Toro' (did you mean 'toro'?)" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "right"),
+    [
+        ("run", "envelope_toro", "balance envelope envelope_toro"),
+        ("explain", "tune_toro", "balance tune tune_toro"),
+        ("envelope", "toro_push", "balance run toro_push"),
+    ],
+)
+def test_the_wrong_command_for_a_shipped_file_names_the_right_one(
+    command: str, name: str, right: str
+) -> None:
+    result = CliRunner().invoke(app, [command, name])
+    assert isinstance(result.exception, BalanceError)
+    assert right in str(result.exception)
