@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from balance.config import load_config
 from balance.control.parts import weighted_tasks
+from balance.control.parts.all_limits import within_limits
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.held_columns import held_columns, held_motion
 from balance.control.parts.task_stack import TaskStack
@@ -85,12 +86,12 @@ def test_with_limits_it_is_as_good_as_the_dense_program(stance: str) -> None:
 def test_limits_in_one_call_give_the_answer_of_the_solver(
     stance: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As compiled laws ask, and as others do: DAQP, or another solver where that fails."""
-    found, in_one_call = [], weighted_tasks.within_limits
+    """Drives a little too weak for what is asked, as compiled laws solve it, and as DAQP does."""
+    found: list[bool] = []
 
     def counted(*known: Any) -> Any:
-        answer = in_one_call(*known)
-        found.append(answer[0])
+        answer = within_limits(*known)
+        found.append(bool(answer[0]))
         return answer
 
     monkeypatch.setattr(weighted_tasks, "within_limits", counted)
@@ -98,16 +99,19 @@ def test_limits_in_one_call_give_the_answer_of_the_solver(
     for compiled in (True, False):
         monkeypatch.setattr(weighted_tasks, "COMPILED", compiled)
         law, rng = controller_of(stance), np.random.default_rng(124)
-        for size in (0.02, 0.03, 0.05, 0.08):
-            q, v = moved(law.robot, size, rng)
-            here = law.body.at(q, on_contacts(law.robot, q, v))
-            answer = law.solve(here, law.path.at(0.0))
-            answers.append(None if answer is None else (answer.torques, answer.wrenches))
+        limits = law.limits.torques.copy()
+        for share in (0.98, 0.95, 0.9, 0.8):
+            here, desired = law.body.at(*moved(law.robot, 0.01, rng)), law.path.at(0.0)
+            law.limits.torques[:] = limits
+            answer = law.solve(here, desired)
+            assert answer is not None
+            law.limits.torques[:] = np.minimum(limits, share * np.abs(answer.torques).max())
+            answer = law.solve(here, desired)
+            assert answer is not None
+            assert np.abs(answer.torques).max() <= law.limits.torques.max() + 1e-9
+            answers.append((answer.torques, answer.wrenches))
     assert any(found)
     for one, other in zip(answers[:4], answers[4:], strict=True):
-        if one is None or other is None:  # limits that contradict each other
-            assert one is other
-            continue
         for each, same in zip(one, other, strict=True):
             np.testing.assert_allclose(each, same, rtol=0, atol=1e-6 * np.abs(same).max())
 

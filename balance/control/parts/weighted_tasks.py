@@ -41,6 +41,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 UNIT = 0.001  # of the robot's weight, N
+PAUSE = 8  # programs with all limits that a solver gets after one that has no answer in one call
 
 
 def _none() -> Integers:
@@ -87,7 +88,7 @@ class WeightedTasks:
         if joint_bounds is not None:
             self._ease = joint_bounds.ease * self._unit / float(np.sqrt(SLACK_WEIGHT))
         self._active = np.zeros(len(limits.lower), dtype=bool)  # rows of cones, at the last answer
-        self._used_up = np.zeros(0, dtype=bool)
+        self._used_up, self._pause = np.zeros(0, dtype=bool), 0
         self._nothing_planned: dict[int, Array] = {}
         self._force_weights: dict[int, Array] = {}
         self._distances: dict[int, tuple[Array, Array]] = {}
@@ -138,16 +139,20 @@ class WeightedTasks:
             eq.M, eq.bias, eq.J, eq.base, force_weight, planned, a, Z, U, self._unit,
             limits.cones, limits.lower, limits.torques, least, most, self._ease,
         )  # fmt: skip
-        if COMPILED and solver.name == "daqp" and limits.all_bounded:
-            used = self._used(len(limits.lower) + 2 * len(limits.torques) + 2 * len(least) + 1)
+        used = self._used(len(limits.lower) + 2 * len(limits.torques) + 2 * len(least) + 1)
+        self._pause = max(self._pause - 1, 0)
+        if COMPILED and solver.name == "daqp" and limits.all_bounded and not self._pause:
             found, torques, wrenches, margins, joints = within_limits(*known, used)
             if found:
                 return Answer(torques, wrenches, forces[: self._wrenches], joints, margins)
-            used[:] = False
+            self._pause = PAUSE
+        used[:] = False
         motion, maps, C, d = limited(*known)
         solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
         if solution.status is not QPStatus.SOLVED:
             return None
+        if limits.all_bounded:
+            used[solution.active] = True
         torques, wrenches, margins, joints = at_solution(
             solution.x, a, motion, *maps, limits.cones, limits.lower, limits.torques, least, most
         )
