@@ -105,14 +105,35 @@ class SpeedCurve:
                 undecided[int(np.argmax(undecided)) + 1 :] = False
             self._branches = np.where(undecided, found, self._branches)
         if not stepped:
-            # Contacts with friction may leave no branch that fits, now and then in a fall.  Joints
-            # that are off the first one then get what the curve has at the speed of the last try:
-            # another step on a falling branch could give them more than their largest torque.
-            line = np.clip(self._slope * (self._none - speed), 0.0, size)
-            off = undecided | (self._branches != FREE)
-            self._branches[off] = FREE
-            self._try(plant, np.where(off, sign * line, torques), sign, impulses)
+            self._give_up(plant, torques, sign, size, first, impulses)
         self._all_free = not self._branches.any()
+
+    def _give_up(
+        self,
+        plant: Plant,
+        torques: Array,
+        sign: Array,
+        size: Array,
+        first: NDArray[np.int_],
+        impulses: Sequence[BodyImpulse],
+    ) -> None:
+        """End a step for which no branches fit: joints that are off theirs get no torque.
+
+        Contacts with friction may leave none that fit, now and then in a fall.  A drive that gives
+        less than it has is within its curve; one that stays on its branch might not be.  Each try
+        leaves fewer joints that may be off, so there is a last one.
+        """
+        off = np.zeros(sign.size, dtype=bool)
+        while True:
+            self._branches[off] = SPENT
+            self._try(plant, torques, sign, impulses)
+            found = self._next(sign * plant.v[6:], size, first)
+            more = (found != self._branches) & (self._branches != SPENT)
+            if not more.any():
+                break
+            plant.go_back()
+            off |= more
+        self._branches[off] = FREE
 
     def _next(self, speed: Array, size: Array, first: NDArray[np.int_]) -> Branches:
         """Each joint's branch, or the one to try next if the step ended off it."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 from campaign.draw import Drawn, Tree
-from campaign.trial import ENGINES, Run, run
+from campaign.trial import Run, run
 
 from balance.recordings.signals import Signals
 
@@ -101,20 +100,14 @@ def mirror_faults(one: Run, image: Run) -> Iterator[str]:
             yield f"mirrored: the CoM is {1e3 * most:.3g} mm from its image"
 
 
-def distance(drawn: Drawn, engines: Mapping[str, Any]) -> tuple[float | None, str]:
+def distance(drawn: Drawn, here: Mapping[str, str]) -> tuple[float | None, str]:
     """How much larger or smaller pushes must be for one of the runs to end otherwise.
 
-    ``engines`` are overrides by engine; the size that changes an outcome and what it becomes.
+    ``here`` are the outcomes by engine; the size that changes one and what it becomes.
     """
-    here = {engine: run(drawn, engine, keys).outcome for engine, keys in engines.items()}
     for scale in SCALES:
-        for engine, keys in engines.items():
-            there = run(drawn.scaled(scale), engine, keys).outcome
-            if there != here[engine]:
-                return scale, f"{engine} {here[engine]}, with {scale:g} of the push {there}"
+        for engine, outcome in here.items():
+            there = run(drawn.scaled(scale), engine).outcome
+            if there != outcome:
+                return scale, f"{engine} {outcome}, with {scale:g} of the push {there}"
     return None, "no size tried changes an outcome"
-
-
-def both(drawn: Drawn) -> dict[str, Run]:
-    """The experiment in each engine."""
-    return {engine: run(drawn, engine) for engine in ENGINES}

@@ -22,6 +22,7 @@ Tree = dict[str, Any]
 ROBOTS = ("toro", "talos", "g1", "icub", "romeo", "human", "solo12", "alexander")
 LAWS = (
     "momentum", "ott2011", "whole_body_qp", "hierarchical", "virtual_model", "joint_pd", "capture",
+    "stepping",
 )  # fmt: skip
 MOTIONS = ("toro_lift_foot", "toro_palm", "toro_box", "talos_lift_foot", "toro_three_steps")
 MOST = 2.0  # of the ankle limit, in one push
@@ -112,7 +113,7 @@ def _between(rng: Generator, low: float, high: float) -> float:
 
 def _rates(rng: Generator, short: bool, robot: Robot) -> Tree:
     """Steps and control periods; those of a robot of a few kg, whose legs are fast, are shorter."""
-    step = _one_of(rng, (0.002,) if short else (0.0005, 0.001, 0.002))
+    step = _one_of(rng, (0.002, 0.004) if short else (0.0005, 0.001, 0.002, 0.004))
     longest = 0.008 if robot.mass > 10.0 else 0.002
     step = min(step, longest)
     periods = [n for n in (1, 2, 3, 4) if 0.001 <= n * step <= longest]
@@ -149,7 +150,8 @@ def _shipped_gains(name: str) -> Tree | None:
 
 
 def _law(rng: Generator, robot: Robot) -> Tree:
-    laws = [law for law in LAWS if law != "capture" or robot.soles[0].has_area]
+    flat = robot.soles[0].has_area
+    laws = [law for law in LAWS if flat or law not in ("capture", "stepping")]
     law: Tree = {"law": _one_of(rng, laws)}
     kind = rng.integers(3)
     if kind == 0:

@@ -26,6 +26,8 @@ LOADED_N = 1.0  # below which a centre of pressure is not told
 FORGET = 0.8  # of its speed that a joint is still given credit for a step later
 CURVE = 1e-3  # of a joint's largest torque
 STOP_RAD = 1e-3  # so near to the end of its range a joint may feel its stop
+BACK_S = 0.02  # time constant with which bodies leave what they got into within a step
+POINT_M = 1e-6  # of MuJoCo's corners, which are balls of that radius
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Seen:
     acted: float = 0.0  # sum of the sizes of all that was given, N s
     pushed: Array = field(default_factory=lambda: np.zeros(3))  # by pushes alone, N s
     unexplained: float = 0.0  # largest share of a step's impulse on the base that nothing gave
+    untold: float = 0.0  # the same of moments, less what the arms of contacts that sank in explain
     linear: float = 0.0  # largest error of a step, N s
     angular: float = 0.0  # about the CoM, largest error of a step, N m s
     work: float = 0.0  # of all contacts with the surroundings since the start, J
@@ -46,6 +49,8 @@ class Seen:
     created: float = 0.0  # most that contacts gave back after they took it, J
     exchanged: float = 0.0  # sum of the sizes of all that contacts gave and took, J
     load: float = 0.0  # largest normal force of all contacts, N
+    sunk: dict[str, float] = field(default_factory=dict)  # depths less ways, m, by what is touched
+    way: dict[str, float] = field(default_factory=dict)  # that touching bodies made in a step, m
     pull: float = 0.0  # most that a contact pulled, N
     friction: float = -np.inf  # most by which a tangential force was above mu f_n, over f_n
     cop: float = -np.inf  # furthest that a CoP was out of its surface, m
@@ -76,7 +81,8 @@ class Witness(PlantWrapper):
         self._most = robot.effort_limits if config.plant.torque_limits else np.inf
         self._curve = _curve(config, robot)
         self._fast = np.zeros(robot.model.nv - 6)
-        self.seen, self._kept = Seen(), (Seen(), self._fast, 0)
+        self._ways: dict[tuple[str, str], float] = {}
+        self.seen, self._kept = Seen(), (Seen(), self._fast, self._ways, 0)
         self.wrenches: list[Array] = []
 
     def set_friction(self, surface: int, friction: float) -> None:
@@ -86,13 +92,14 @@ class Witness(PlantWrapper):
 
     def remember(self) -> bool:
         """Keep the state, what was seen included."""
-        self._kept = replace(self.seen), self._fast, len(self.wrenches)
+        kept = replace(self.seen, sunk=dict(self.seen.sunk), way=dict(self.seen.way))
+        self._kept = kept, self._fast, self._ways, len(self.wrenches)
         return super().remember()
 
     def go_back(self) -> None:
         """Be again where ``remember`` was called."""
-        seen, self._fast, length = self._kept
-        self.seen = replace(seen)
+        seen, self._fast, self._ways, length = self._kept
+        self.seen = replace(seen, sunk=dict(seen.sunk), way=dict(seen.way))
         del self.wrenches[length:]
         super().go_back()
 
@@ -127,10 +134,13 @@ class Witness(PlantWrapper):
         acted, work = float(np.linalg.norm(given[:3])), 0.0
         generalised = np.zeros(model.nv)
         com = np.array(data.com[0])
-        mean = 0.5 * (v + v_step)
+        mean, arm = 0.5 * (v + v_step), 0.0
 
-        def act(joint: int, place: Array, force: Array, moment: Array, carried: Array) -> None:
-            """Note a force (N s) and moment at a place of a body, whose support is ``carried``."""
+        def act(joint: int, place: Array, force: Array, moment: Array, carried: Array) -> Array:
+            """Note a force (N s) and moment at a place of a body, whose support is ``carried``.
+
+            Returns with which velocity the place began the step.
+            """
             nonlocal acted, work
             given[:3] += force
             given[3:] += _cross(place - com, force) + moment
@@ -139,6 +149,8 @@ class Witness(PlantWrapper):
             wrench = np.concatenate([force, _cross(place, force) + moment])
             generalised[:] += J.T @ wrench
             work += float(wrench @ (J @ mean - carried))
+            twist = J @ v - carried
+            return np.asarray(twist[:3] + _cross(twist[3:], place))
 
         seen.load = max(seen.load, float(plant.contact_wrenches[:, 2].sum()))
         still, before_it = np.zeros(6), 0.0
@@ -163,21 +175,36 @@ class Witness(PlantWrapper):
                 moving if on_ground else still,
             )
             self._judge_wrench(number, wrench, R_WP.T @ axes @ wrench[:3])
+            if not self._keeps_momentum:
+                # This engine has forces in the middle of what sank in, and tells them at corners.
+                plane = self._ground.pose(time) * sole.plane if on_ground else sole.plane
+                heights = plane.actInv(pose).rotation[2] @ sole.corners.T
+                depth = -float((heights + plane.actInv(pose).translation[2]).min())
+                arm += (0.5 * max(depth, 0.0) + POINT_M) * float(np.linalg.norm(wrench[:3]))
             seen.exchanged += abs(work - before_it)
             before_it = work
         seen.work += work
+        ways = {key: way * np.exp(-dt / BACK_S) for key, way in self._ways.items()}
         for touch in plant.touches:
-            work = 0.0
+            work, speed = 0.0, np.zeros(3)
             for body, sign in ((touch.body, 1.0), (touch.other, -1.0)):
                 if body in self._frames:
                     force = sign * dt * touch.force
                     moves = moving if sign > 0.0 and touch.other == "ground" else still
-                    act(self._frames[body].parentJoint, touch.point, force, np.zeros(3), moves)
+                    joint = self._frames[body].parentJoint
+                    speed += sign * act(joint, touch.point, force, np.zeros(3), moves)
+            key = touch.body, touch.other
+            what = "each other" if touch.other in self._frames else "the floor"
+            way = max(ways.get(key, 0.0), dt * float(np.linalg.norm(speed)))
+            ways[key] = way
+            seen.way[what] = max(seen.way.get(what, 0.0), way)
+            seen.sunk[what] = max(seen.sunk.get(what, 0.0), touch.depth_m - way)
             if touch.other in self._frames:
                 seen.between += work
             else:
                 seen.work += work
             seen.exchanged += abs(work)
+        self._ways = ways
         seen.created = max(seen.created, seen.work - seen.least_work)
         seen.least_work = min(seen.least_work, seen.work)
         for impulse in impulses:
@@ -192,10 +219,11 @@ class Witness(PlantWrapper):
         seen.linear = max(seen.linear, float(np.abs(error[:3]).max()))
         seen.angular = max(seen.angular, float(np.abs(error[3:]).max()))
         needed = np.array(pin.rnea(model, data, q, v, change)) - generalised / dt
-        seen.unexplained = max(
-            seen.unexplained, dt * float(np.abs(needed[:6]).max()) / (acted + dt * np.abs(v).max())
-        )
-        self._judge_joints(q, q_end, needed[6:], v_step[6:], limits, damping)
+        given_in_all = acted + dt * np.abs(v).max()
+        left = dt * np.abs(needed[:6])
+        seen.unexplained = max(seen.unexplained, float(left[:3].max()) / given_in_all)
+        seen.untold = max(seen.untold, float(left[3:].max() - dt * arm) / given_in_all)
+        self._judge_joints(q, q_end, needed[6:], v_step[6:], limits, damping, arm)
 
     def _judge_wrench(self, number: int, wrench: Array, force: Array) -> None:
         """``force`` (3,) is that of the wrench in the axes of the plane."""
@@ -209,9 +237,19 @@ class Witness(PlantWrapper):
             seen.cop = max(seen.cop, _outside(self._hulls[number], cop))
 
     def _judge_joints(
-        self, q: Array, q_end: Array, got: Array, speed: Array, limits: Array, damping: Array
+        self,
+        q: Array,
+        q_end: Array,
+        got: Array,
+        speed: Array,
+        limits: Array,
+        damping: Array,
+        arm: float,
     ) -> None:
-        """``got`` (nj,) is what motion says that the joints got, friction included."""
+        """``got`` (nj,) is what motion says that the joints got, friction included.
+
+        ``arm`` N m of it may be due to where contacts are said to act.
+        """
         seen, model = self.seen, self._model
         lower, upper = model.lowerPositionLimit[7:], model.upperPositionLimit[7:]
         over = np.maximum(lower - q_end[7:], q_end[7:] - upper)
@@ -225,9 +263,9 @@ class Witness(PlantWrapper):
         most = np.minimum(limits[1], self._most)
         driving = got * speed > 0.0
         line = most if self._curve is None else np.minimum(most, self._curve(np.abs(speed)))
-        above = np.abs(got) - np.where(driving, most, most + damping * np.abs(speed))
+        above = np.abs(got) - np.where(driving, most, most + damping * np.abs(speed)) - arm
         above = np.where(free, above, -np.inf)
-        seen.too_fast += bool((driving & free & (np.abs(got) > line + CURVE * most)).any())
+        seen.too_fast += bool((driving & free & (np.abs(got) > line + CURVE * most + arm)).any())
         joint = int(np.argmax(above))
         if above[joint] > seen.torque:
             seen.torque, seen.torque_joint = float(above[joint]), joint

@@ -171,6 +171,24 @@ def test_a_largest_normal_force_is_kept_as_well() -> None:
     assert (cones.rows @ cones.inside(wrenches) - cones.lower).min() > -1e-9
 
 
+def test_a_foot_that_may_bear_next_to_nothing_is_put_into_its_cone_too() -> None:
+    """Rounding of a millinewton's friction cone: more force would be more than it may bear."""
+    toro = load_robot("toro")
+    law = balance.load_config(
+        "toro_push",
+        {"controller.contacts.min_normal_force_N": 0.0,
+         "controller.contacts.max_normal_force_N": 1e-3},
+    ).controller  # fmt: skip
+    cones: Cones = Fallback(law, toro).cones
+    rng, broken = np.random.default_rng(4), 0
+    for _ in range(200):
+        wrenches = 1e-3 * np.tile([0.6, -0.6, 1.0, 0.0, 0.0, 0.0], 2)
+        wrenches += 3e-8 * rng.standard_normal(12)
+        broken += (cones.rows @ wrenches - cones.lower).min() < -1e-8
+        assert (cones.rows @ cones.inside(wrenches) - cones.lower).min() > -1e-9
+    assert broken > 50, "these wrenches are no test"
+
+
 def test_contradicting_limits_are_named() -> None:
     """Arms and legs that fly around: the law says which of its limits contradict each other."""
     toro = load_robot("toro")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from law_samples import law_config, moved, on_contacts
 from numpy.typing import NDArray
 
 from balance.config import load_config
+from balance.control.parts import weighted_tasks
 from balance.control.parts.free_motion import FreeMotion
 from balance.control.parts.held_columns import held_columns, held_motion
 from balance.control.parts.task_stack import TaskStack
@@ -76,6 +79,37 @@ def test_with_limits_it_is_as_good_as_the_dense_program(stance: str) -> None:
         np.testing.assert_allclose(answer.torques, torques, rtol=0, atol=1e-5 * scale[0])
         np.testing.assert_allclose(answer.wrenches, wrenches, rtol=0, atol=1e-5 * scale[1])
     assert limited
+
+
+@pytest.mark.parametrize("stance", STANCES)
+def test_limits_in_one_call_give_the_answer_of_the_solver(
+    stance: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As compiled laws ask, and as others do: DAQP, or another solver where that fails."""
+    found, in_one_call = [], weighted_tasks.within_limits
+
+    def counted(*known: Any) -> Any:
+        answer = in_one_call(*known)
+        found.append(answer[0])
+        return answer
+
+    monkeypatch.setattr(weighted_tasks, "within_limits", counted)
+    answers = []
+    for compiled in (True, False):
+        monkeypatch.setattr(weighted_tasks, "COMPILED", compiled)
+        law, rng = controller_of(stance), np.random.default_rng(124)
+        for size in (0.02, 0.03, 0.05, 0.08):
+            q, v = moved(law.robot, size, rng)
+            here = law.body.at(q, on_contacts(law.robot, q, v))
+            answer = law.solve(here, law.path.at(0.0))
+            answers.append(None if answer is None else (answer.torques, answer.wrenches))
+    assert any(found)
+    for one, other in zip(answers[:4], answers[4:], strict=True):
+        if one is None or other is None:  # limits that contradict each other
+            assert one is other
+            continue
+        for each, same in zip(one, other, strict=True):
+            np.testing.assert_allclose(each, same, rtol=0, atol=1e-6 * np.abs(same).max())
 
 
 def test_determined_coordinates_keep_the_contacts_at_rest(toro: Robot) -> None:

@@ -84,7 +84,8 @@ def depth_outside(law: Controller, output: ControlOutput) -> float:
         lower = np.minimum(lower, 0.0)
         if output.wrenches[moves.bearing == 0.0].any():
             return float(np.abs(output.wrenches[moves.bearing == 0.0]).max())
-    return max(0.0, -float((cones.rows @ output.wrenches.ravel() - lower).min()))
+    held = law.fallback.contacts.stacked(output.wrenches)  # lines and points hold fewer than six
+    return max(0.0, -float((cones.rows @ held - lower).min()))
 
 
 def on_one_spot(robot: Robot) -> Robot:

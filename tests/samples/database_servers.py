@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0  # against hanging; a busy machine takes its time
 NOBODY = "nobody"  # the servers refuse to be root
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from distributed import Client
 
 from balance.config.studies import SweepConfig, load_study
 from balance.studies.cluster import BLAS_VARIABLES, workers
@@ -22,7 +23,7 @@ from balance.studies.store import LOG
 from balance.studies.sweep import Sweep
 from balance.studies.workers import TIMING, execute
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0  # against hanging; a busy machine takes its time
 CELLS = 24
 QUIET = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 Rows = list[dict[str, Any]]
@@ -47,6 +48,9 @@ class Cluster:
         self.workers = [
             self._start("worker", self.address, "--nthreads", "1", "--no-nanny") for _ in range(2)
         ]
+        # One that comes late could find nothing left to do.
+        with Client(self.address, timeout=PATIENCE_S) as client:
+            client.wait_for_workers(2, timeout=PATIENCE_S)
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + kind]

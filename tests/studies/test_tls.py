@@ -13,13 +13,16 @@ from pathlib import Path
 import pytest
 
 import balance
+from balance.studies.cluster import CONNECT_S
 
 PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0  # against hanging; a busy machine takes its time
 CONNECT = """
 import sys
 from balance.errors import BalanceError
+from balance.studies import cluster
 from balance.studies.cluster import version, workers
+cluster.CONNECT_S, cluster.FIRST_WORKER_S = float(sys.argv[2]), float(sys.argv[3])
 try:
     with workers(sys.argv[1]) as client:
         print(*set(client.run(version).values()))
@@ -91,8 +94,10 @@ def ask(address: str, certificates: Path | None = None) -> tuple[int, str]:
     env = {key: value for key, value in os.environ.items() if key != "DASK_CONFIG"}
     if certificates is not None:
         env["DASK_CONFIG"] = str(certificates)
-    words = [sys.executable, "-c", CONNECT, address]
-    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    # Who has no certificate is refused by silence, which is not to be waited for as long.
+    connect = PATIENCE_S if certificates is not None else CONNECT_S
+    words = [sys.executable, "-c", CONNECT, address, str(connect), str(PATIENCE_S)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=3.0 * PATIENCE_S)
     return done.returncode, done.stdout.strip() or done.stderr
 
 

@@ -55,11 +55,12 @@ class Cones:
         wrenches = wrenches * (self._most / largest if largest > self._most else 1.0)
         for contact in range(self._gain.shape[1]):
             gain = self._gain[:, contact]
-            self._pull_down(wrenches, contact, gain < 0.0)
             missing = self.lower - self.rows.dot(wrenches)
             rising = gain > 0.0
             normal = self._contacts.normal[contact]
             wrenches[normal] += max(0.0, float((missing[rising] / gain[rising]).max()))
+            # Last, for a smaller wrench is in its cone as well, and a larger force may be too much.
+            self._pull_down(wrenches, contact, gain < 0.0)
         return wrenches
 
     def _pull_down(self, wrenches: Array, contact: int, falling: NDArray[np.bool_]) -> None:

@@ -14,6 +14,8 @@ from balance.simulation.plants.coulomb import CoulombSolver
 Array = NDArray[np.float64]
 
 RECOVERY_SPEED = 0.01  # m/s, at most, with which a penetration is undone
+DEEP_M = 0.005  # but what is deeper, as no sound run has it,
+RETURN_S = 0.02  # comes back to that within a time constant, as in the other engine
 GIVE = 1e-3
 """Share of the points' own mean inverse mass that is added as compliance.  A robot that lies has
 more contacts than it can move, and this tells how they share its weight; a point that bears 100 N
@@ -38,7 +40,8 @@ class BodyImpulses:
         A point may close its gap within the step, and leaves a penetration slowly.
         """
         g = free.copy()
-        g[2::3] += np.maximum(near.gaps / dt, -RECOVERY_SPEED)
+        slowest = np.minimum(-RECOVERY_SPEED, (near.gaps + DEEP_M) / RETURN_S)
+        g[2::3] += np.maximum(near.gaps / dt, slowest)
         return g
 
     @staticmethod

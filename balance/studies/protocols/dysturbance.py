@@ -124,6 +124,13 @@ class Dysturbance:
             "runs": sum(len(one.rows) for one in finding.levels),
         }
 
+    def over_conditions(self, findings: Sequence[Finding]) -> list[Indicators]:
+        """The last line of a report on several conditions: the smallest level that any failed."""
+        failed = [one.failed.value for one in findings if one.failed is not None]
+        if len(findings) < 2 or not failed:
+            return []
+        return [{"side": "all", "smallest level failed": min(failed)}]
+
     @staticmethod
     def measure(recording: Recording) -> dict[str, Any]:
         """Largest force, its impulse and way until the robot began to fall, and the energies."""

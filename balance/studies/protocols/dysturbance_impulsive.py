@@ -86,4 +86,4 @@ class Impulsive(Dysturbance):
                 line["absorbed [J]"], line["absorbed share"] = taken, share
                 line["absorbed, human [J]"] = taken / factor.energy
             lines.append(line)
-        return lines
+        return lines + self.over_conditions(findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -103,7 +104,7 @@ class Sine(Dysturbance):
             inertia, _, stiffness = impedance(self._responses(findings, side))
             line |= {"inertia I [kg]": inertia, "stiffness K [N/m]": stiffness}
             lines.append(line)
-        return lines
+        return lines + self.over_conditions(findings)
 
     def _responses(self, findings: Sequence[Finding], side: str) -> list[Response]:
         """Of all frequencies of a side at which some level was withstood."""
@@ -112,7 +113,7 @@ class Sine(Dysturbance):
             stiffness = mean_of(finding.margin, "stiffness_N_m")
             damping = mean_of(finding.margin, "damping_Ns_m")
             if finding.condition.facts["side"] == side and stiffness and damping is not None:
-                omega = 6.283185307179586 * finding.condition.facts["frequency [Hz]"]
+                omega = 2.0 * math.pi * finding.condition.facts["frequency [Hz]"]
                 found.append(Response(omega, stiffness, damping))
         return found
 

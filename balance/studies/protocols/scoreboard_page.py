@@ -42,8 +42,8 @@ def page_text(entries: Sequence[Entry]) -> str:
         f"Protocol [`{FROZEN['name']}`](protocols.md#ours-balance_v1), hash `{HASH[:12]}`: the "
         f"mean over {len(all_cells())} cells of the largest recovered push over the ankle limit. "
         "Written by `balance protocol report` from the files in `results/scoreboard/`; "
-        "[how to add a row](protocols.md#a-row-of-your-own). Entries whose intervals overlap with "
-        "that of one above share its rank (=).",
+        "[how to add a row](protocols.md#a-row-of-your-own). A rank is the range of places that "
+        "the intervals leave open: entries whose intervals overlap are tied, and share a place.",
     ]
     for robot in robots_of(entries):
         here = [one for one in entries if one.robot == robot]
@@ -82,7 +82,7 @@ def _cells(one: Entry) -> list[str]:
         f"{both.least:.2f}",
         str(one.tree["steps"]),
         "" if share is None else f"{share:.2f}",
-        str(one.tree["versions"]["balance"]),
+        str(one.tree["versions"].get("balance", "")),
     ]
 
 

@@ -19,6 +19,7 @@ from balance.errors import BalanceError, ConfigError
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.robots import Robot
+from balance.robots.robot import robot_files, robot_path
 from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
@@ -117,10 +118,13 @@ class ProtocolStudy:
     def _make_searches(self, robots: Sequence[Path]) -> None:
         self.searches: list[Search] = []
         self._of: list[Entrant] = []
+        self._by_name: dict[tuple[int, str], Search] = {}
         for entrant in self.entrants:
             for condition in entrant.protocol.conditions():
-                self.searches.append(Search(len(self.searches), condition))
+                one = Search(len(self.searches), condition)
+                self.searches.append(one)
                 self._of.append(entrant)
+                self._by_name[id(entrant), condition.name] = one
         for number in self._first_of_each():
             one, entrant = self.searches[number], self._of[number]
             overrides = entrant.protocol.experiment(one.condition, one.condition.levels[0], 0)
@@ -206,9 +210,7 @@ class ProtocolStudy:
 
     def _named(self, number: int, name: str) -> Search:
         """The condition of this name of the same law."""
-        entrant = self._of[number]
-        pairs = zip(self.searches, self._of, strict=True)
-        return next(s for s, of in pairs if of is entrant and s.condition.name == name)
+        return self._by_name[id(self._of[number]), name]
 
     def _begin(self, one: Search, levels: Sequence[int]) -> None:
         one.begun = True
@@ -289,7 +291,11 @@ class ProtocolStudy:
         robot, robots = self._asked
         shipped = base_experiment(robot, entrant.law, self.engine, None, robots)
         own, keys = entrant.experiment, {*shipped, *entrant.experiment} - {"controller"}
-        return {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
+        found = {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
+        ours = robot_files().get(self.robot.name)
+        if ours is not None and not robot_path(robot, robots).samefile(ours):
+            found["robot"] = robot  # of the same name, from another file
+        return found
 
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Nothing: there is no figure before the end."""
@@ -331,4 +337,12 @@ def _made(found: Found, config: ProtocolConfig, robot: Robot) -> Any:
             f"protocol '{shown_name(found.name)}': its 'conditions' must be a list of Condition, "
             "with one at least (docs/extending.md)"
         )
+    known: set[str] = set()
+    for one in conditions:
+        if one.name in known or (one.after is not None and one.after not in known):
+            raise ConfigError(
+                f"protocol '{shown_name(found.name)}': condition '{one.name}' must have a name of "
+                "its own, and come after one that stands before it (docs/extending.md)"
+            )
+        known.add(one.name)
     return made

@@ -11,7 +11,7 @@ import balance
 from balance.app.live.push_limits import Limits, PushLimits
 from balance.app.live.push_tab import bar_text
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0  # against hanging; a busy machine takes its time
 
 
 def test_the_limits_are_those_of_the_robot_in_the_direction_of_the_push() -> None:

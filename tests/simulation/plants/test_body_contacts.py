@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 from plant_steps import momentum, outer_impulse
 
 import balance
-from balance.config import PlantConfig
+from balance.config import PlantConfig, load_config
 from balance.robots import Robot
 from balance.simulation.bookkeeping import TOLERANCE, BookkeepingPlant
+from balance.simulation.plants.body_impulses import BodyImpulses
 from balance.simulation.plants.body_points import PointRows, normal_axes, spread
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
@@ -186,3 +189,19 @@ def test_few_points_of_many_are_the_lowest_and_the_outermost() -> None:
     chosen = points[spread(points, gaps)]
     corners = {(0.0, 0.0), (2.0, 0.0), (0.0, 1.0), (2.0, 1.0)}
     assert {tuple(point[:2]) for point in chosen.tolist()} == corners
+
+
+@pytest.mark.parametrize("depth", [0.002, 0.005, 0.012])
+def test_what_is_deeper_than_five_millimetres_comes_back_within_20_ms(
+    toro: Robot, depth: float
+) -> None:
+    """Then at a centimetre per second, as what never was deeper does."""
+    bodies = BodyImpulses(toro.model, load_config("toro_push").plant)
+    dt, left = 1e-4, depth
+    for step in range(1000):
+        near: Any = SimpleNamespace(gaps=np.array([-left]))
+        speed = -bodies.approach(np.zeros(3), near, dt)[2]  # at which contact ends the step
+        assert speed == pytest.approx(max(0.01, (left - 0.005) / 0.02))
+        left -= dt * speed
+        if step == 199:
+            assert left < 0.005 + max(0.0, depth - 0.005) / 2.7
