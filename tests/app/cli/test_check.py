@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from balance.app.cli import app
 from balance.app.cli.check import kind_of
 from balance.config.paths import data_folder
-from balance.errors import BalanceError
+from balance.errors import BalanceError, is_interrupt
 
 EXPERIMENT: dict[str, Any] = {"robot": "toro", "duration_s": 2, "controller": {"law": "momentum"}}
 PUSH = {"type": "impulse", "direction": [0, 1, 0], "time_s": 0, "impulse_Ns": 3}
@@ -252,3 +252,13 @@ def test_the_wrong_command_for_a_shipped_file_names_the_right_one(
     result = CliRunner().invoke(app, [command, name])
     assert isinstance(result.exception, BalanceError)
     assert right in str(result.exception)
+
+
+def test_an_interrupt_is_known_however_many_compiled_functions_it_came_through() -> None:
+    error: BaseException = KeyboardInterrupt()
+    for _ in range(4):
+        outer = SystemError("returned a result with an exception set")
+        outer.__cause__, error = error, outer
+        assert is_interrupt(error)
+    assert not is_interrupt(SystemError("of another kind"))
+    assert not is_interrupt(ValueError())
