@@ -11,7 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from balance.app.cli import app
+from balance.app.cli import app, main
 from balance.app.cli.check import kind_of
 from balance.config.paths import data_folder
 from balance.errors import BalanceError, is_interrupt
@@ -262,3 +262,17 @@ def test_an_interrupt_is_known_however_many_compiled_functions_it_came_through()
         assert is_interrupt(error)
     assert not is_interrupt(SystemError("of another kind"))
     assert not is_interrupt(ValueError())
+
+
+def test_an_interrupt_before_the_work_begins_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(path: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("balance.config.find_config", interrupted)
+    monkeypatch.setattr("sys.argv", ["balance", "run", "toro_push"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "balance: interrupted\n"
