@@ -68,9 +68,11 @@ def is_interrupt(error: BaseException) -> bool:
     """Whether this is Ctrl-C, also where it came upon a compiled function.
 
     Numba's functions then return although an exception is set, of which Python makes a
-    SystemError whose cause is the interrupt.
+    SystemError whose cause is the interrupt; several, where one such function called another.
     """
-    cause = error.__cause__ if isinstance(error, SystemError) else error
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
     return isinstance(cause, KeyboardInterrupt)
 
 

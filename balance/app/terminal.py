@@ -18,6 +18,7 @@ from balance.config import ReferenceConfig
 from balance.config.quantity import Column, Shown
 from balance.errors import BalanceError
 from balance.experiment import Progress as ProgressCallback
+from balance.recordings.limiting import law_failures
 from balance.recordings.own_quantities import OwnValue
 from balance.recordings.recording import Recording
 from balance.recordings.reference import published
@@ -68,6 +69,9 @@ def result_table(recording: Recording) -> Table:
         title += f" ({summary['cause']})"
     title = escape(title)
     table = Table(title=title, title_style=OUTCOME_STYLE[verdict], title_justify="left")
+    if failures := law_failures(recording):
+        table.caption = escape(f"{failures}: {recording.conflict}")
+        table.caption_style, table.caption_justify = "red", "left"
     table.add_column("quantity")
     table.add_column("ours", justify="right")
     if reference:

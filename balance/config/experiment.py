@@ -15,6 +15,7 @@ from balance.config.actuators import Actuators, ActuatorsConfig
 from balance.config.dotted_keys import plain_copy, set_key
 from balance.config.faults import Fault
 from balance.config.ground import GroundConfig
+from balance.config.kinds import of_many
 from balance.config.laws import LawConfig
 from balance.config.mismatch import MismatchConfig
 from balance.config.paths import data_folder, with_full_paths
@@ -32,10 +33,6 @@ from balance.config.values import NonNegative, Positive
 from balance.errors import ConfigError, FileError, InputError, known_names, listed
 
 MAX_STEPS = 4_000_000
-MANY_EXPERIMENTS = (
-    "is a study of many experiments; run it with 'balance compare', 'balance sweep', "
-    "'balance envelope' or 'balance tune'"
-)
 
 
 class ReferenceConfig(Strict):
@@ -199,8 +196,9 @@ def shipped_config(name: str) -> Path:
     folder = data_folder("configs")
     shipped = folder / f"{name}.yaml"
     if not os.path.isfile(shipped):
-        if os.path.isfile(folder / "studies" / shipped.name):
-            raise ConfigError(f"'{name}' {MANY_EXPERIMENTS}")
+        study = folder / "studies" / shipped.name
+        if os.path.isfile(study):
+            raise ConfigError(of_many(name, load_yaml_mapping(study)))
         names = [p.stem for p in folder.glob("*.yaml")]
         raise FileError(f"no file or shipped config '{name}'{known_names(name, names)}")
     return shipped
@@ -238,7 +236,7 @@ def load_config(
             "name of a shipped config, or a mapping of keys to values"
         )
     if "experiment" in tree:
-        raise ConfigError(f"{name} {MANY_EXPERIMENTS}")
+        raise ConfigError(of_many(name, tree))
     if not trust:
         check_trusted(tree, name, path, overrides or {})
     return parse_config(tree, name, overrides)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar, Union
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from balance.config.meanings import NO_UNIT, meaning
+from balance.config.paths import CODE_FILE
 from balance.config.yaml_reader import (
     MAX_FILE_BYTES,
     dump_yaml,
@@ -106,8 +107,9 @@ def _clauses(cls: type[BaseModel], problem: Any, key: str) -> list[str]:
     kind, loc, value = problem["type"], problem["loc"], with_lists(problem["input"])
     context = problem.get("ctx", {})
     if kind == "extra_forbidden":
-        inside = _section_with(str(loc[-1]), _models_at(cls, loc[:-1]))
-        return [f"unknown key '{key}'{inside}{known_names(str(loc[-1]), _keys_at(cls, loc[:-1]))}"]
+        models, names = _models_at(cls, loc[:-1]), _keys_at(cls, loc[:-1])
+        inside = _section_with(str(loc[-1]), models)
+        return [f"unknown key '{key}'{inside}{known_names(str(loc[-1]), names)}{_declare(models)}"]
     if kind == "missing" and isinstance(loc[-1], int):
         parent, _, index = key.rpartition(".")
         return [f"'{parent}' = {value}: value number {int(index) + 1} is missing"]
@@ -133,6 +135,13 @@ def _clauses(cls: type[BaseModel], problem: Any, key: str) -> list[str]:
         found = [meaning(model, loc[-1]).example for model in _models_at(cls, loc[:-1])]
         example = next((f", such as {text}" for text in found if text), "")
     return [at + message + example for message in _messages(problem, context)]
+
+
+def _declare(models: list[type[BaseModel]]) -> str:
+    """Where code of the user's own, a section's law for example, says which keys it has."""
+    tags = (_tag_of(model) for model in models)
+    own = next((found for tag in tags if (found := CODE_FILE.fullmatch(str(tag)))), None)
+    return f"; keys of your own go into a class Config inside {own['attribute']}" if own else ""
 
 
 def _told(models: list[type[BaseModel]], key: str) -> str:

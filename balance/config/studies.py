@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from balance.config.axes import Axis
 from balance.config.dotted_keys import set_key
 from balance.config.experiment import ReferenceConfig, shipped_config
+from balance.config.kinds import COMMANDS
 from balance.config.paths import data_folder, with_full_paths
 from balance.config.schema import Strict, load_yaml_mapping, validate
 from balance.config.trust import check_trusted
@@ -144,10 +145,6 @@ class EnvelopeConfig(SearchConfig, StudyConfig):
     robot is upright."""
 
 
-StudyKind = Literal["sweep", "envelope", "tune", "compare"]
-COMMANDS: dict[str, StudyKind] = {"parameters": "tune", "directions": "envelope", "axes": "sweep"}
-"""The key by which a study's file is known, and what runs it; an envelope may have axes."""
-
 S = TypeVar("S", bound=StudyConfig)
 
 
@@ -168,6 +165,8 @@ def find_study(path: str | Path, or_experiment: bool = False) -> Path:
     experiment = folder.parent / shipped.name
     if or_experiment and os.path.isfile(experiment):
         return experiment
+    if os.path.isfile(experiment):
+        raise FileError(f"'{path}' is one experiment, not a study; run it with: balance run {path}")
     folders = (folder, folder.parent) if or_experiment else (folder,)
     names = [file.stem for one in folders for file in one.glob("*.yaml")]
     kinds = "study or config" if or_experiment else "study"

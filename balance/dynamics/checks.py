@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from balance.dynamics.compiled import compiled
 from balance.errors import FrameError, InputError, known_names
 
 Array = NDArray[np.float64]
@@ -112,6 +113,7 @@ def jacobian_rows(J: Array) -> Array:
     return np.reshape(J, (6, -1))
 
 
+@compiled
 def is_within(values: Array, bound: float) -> bool:
     """Whether all entries are numbers of a size below ``bound``; cheap, for control steps."""
     # An entry that is not a number counts as the largest and as the smallest.

@@ -45,6 +45,15 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+def moved_by(model: pin.Model, joint: int) -> Array:
+    """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
+    moved = np.zeros(model.nv)
+    for index in list(model.supports[joint])[1:]:
+        first = model.joints[index].idx_v
+        moved[first : first + model.joints[index].nv] = 1.0
+    return moved
+
+
 def frame_points(placement: pin.SE3, points: Array) -> Array:
     """Rows (4 + n, 4) that place a frame and points (n, 3) of it by one product.
 

@@ -33,12 +33,16 @@ Styles = dict[str, dict[str, Any]]
 OVERLAYS_IN, LIMITS_IN, BARS_IN, LEGEND_IN = 3.1, 1.5, 0.55, 0.6
 BAR_IN = 0.12  # height of a law's bar
 BAR_COLUMNS = 4
+SIDE_BY_SIDE = 24  # bars of limits whose figures have room beside each other
 MEDIAN, P99 = "control_step_us_median", "control_step_us_p99"  # in one panel
 BEHIND_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}
 
 
-def compare_figure(results: Sequence[LawResult], title: str) -> Figure:
-    """Motions above, recovery limits in the middle where there are any, figures below."""
+def compare_figure(results: Sequence[LawResult], title: str, timed: bool = True) -> Figure:
+    """Motions above, recovery limits in the middle where there are any, figures below.
+
+    Without ``timed`` it leaves out how long a control step took, which other work disturbs.
+    """
     styles = _styles(results)
     limits = [LIMITS_IN] if any(result.limits for result in results) else []
     bars = BARS_IN + (BAR_IN + 0.02) * len(results)
@@ -49,7 +53,7 @@ def compare_figure(results: Sequence[LawResult], title: str) -> Figure:
         _overlays(parts[0], results, styles)
         if limits:
             _limits(parts[1], results, styles)
-        _bars(parts[-1], results, styles)
+        _bars(parts[-1], results, styles, timed)
         figure.suptitle(title, x=0.01, ha="left", parse_math=False)
         _legend(figure, results, styles)
     return figure
@@ -95,11 +99,12 @@ def _main_axis(results: Sequence[LawResult], curve: Curve) -> int:
 
 def _limits(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> None:
     """Bars for each direction: the largest recovered push as a fraction of the ankle limit."""
-    from balance.studies.compare_table import side
+    from balance.studies.compare_table import limit_text, side
 
     axes = part.subplots()
     directions = max((result.limits for result in results), key=len)
     width = 0.8 / len(results)
+    crowded = len(results) * len(directions) > SIDE_BY_SIDE
     for index, result in enumerate(results):
         style = styles[result.label]
         for where, found in enumerate(result.limits):
@@ -107,10 +112,10 @@ def _limits(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> No
             if limit is not None:
                 at = where + (index - 0.5 * (len(results) - 1)) * width
                 axes.bar(at, limit.value, 0.9 * width, **_bar(style, filled=True))
-                text = f"{limit.value:.2f}"
                 axes.annotate(
-                    text, (at, limit.value), (0, 1), textcoords="offset points",
+                    limit_text(limit), (at, limit.value), (0, 1), textcoords="offset points",
                     ha="center", va="bottom", fontsize=5.5, color=QUIET_COLOUR, bbox=BEHIND_TEXT,
+                    rotation=90.0 if crowded else 0.0,
                 )  # fmt: skip
     axes.axhline(1.0, **ANKLE_LINE, zorder=2, gid="ankle limit")
     axes.update_datalim([(0.0, 0.0), (0.0, 1.05)])
@@ -138,9 +143,9 @@ def bar_rows() -> int:
     return -(-len(columns_shown(Shown.BARS)) // BAR_COLUMNS)
 
 
-def _bars(part: SubFigure, results: Sequence[LawResult], styles: Styles) -> None:
+def _bars(part: SubFigure, results: Sequence[LawResult], styles: Styles, timed: bool) -> None:
     """A panel for each figure of the runs, a bar for each law."""
-    columns = columns_shown(Shown.BARS)
+    columns = [one for one in columns_shown(Shown.BARS) if timed or one.name != MEDIAN]
     panels = part.subplots(bar_rows(), BAR_COLUMNS, sharey=True, squeeze=False)
     for axes in panels.flat[len(columns) :]:
         axes.set_visible(False)

@@ -14,7 +14,7 @@ import numpy as np
 from balance.errors import FileError
 from balance.recordings.system_calls import give_back, reserve
 
-LARGE_BYTES = 8_000_000
+LARGE_BYTES = 4_000_000
 CHUNK_ROWS = 4096
 """Rows that are written, derived or saved before their memory is given back."""
 

@@ -104,6 +104,15 @@ def limited_moments(recording: Recording) -> list[Moment]:
     return moments
 
 
+def law_failures(recording: Recording) -> str:
+    """How often a law failed, which was then answered without it; empty if it never did."""
+    failed = (recording.status & int(ControlStatus.LAW_FAILED)) != 0
+    if not failed.any():
+        return ""
+    share = f"{100.0 * failed.mean():.3g} % of" if not failed.all() else "all of"
+    return f"the law failed in {share} its steps, which were answered without it"
+
+
 def limited_by(recording: Recording) -> dict[str, float]:
     """How long each constraint stood in the way, s; the longest first."""
     period = recording.config.control_period_s

@@ -12,6 +12,7 @@ from balance.config.user_code import shown_name
 from balance.errors import MissingExtraError
 from balance.recordings.export.tables import signals_in, units_of
 from balance.recordings.judging import judge
+from balance.recordings.limiting import law_failures
 from balance.recordings.recording import Recording
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def headline(recording: Recording) -> str:
     reason = f" ({verdict.text})" if verdict.text else ""
     when = "" if verdict.time_s is None else f" at {verdict.time_s:.2f} s"
     law = shown_name(recording.config.controller.law)
-    return f"{recording.robot.name}, law {law}: {verdict.outcome.value}{when}{reason}"
+    failures = law_failures(recording)
+    note = f"; {failures}" if failures else ""
+    return f"{recording.robot.name}, law {law}: {verdict.outcome.value}{when}{reason}{note}"
 
 
 def text_of(recording: Recording) -> str:

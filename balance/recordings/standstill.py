@@ -30,6 +30,7 @@ MAX_CREEP_M = 0.001  # of a sole until the longest end
 BOUNDS = np.array([MAX_COM_ERROR_M, MAX_ROTATION_RAD, MAX_ANGULAR_RATE, MAX_SPEED])
 FASTEST_GROWTH = 1e3  # from a window to the next that is told from faster ones
 ORDER = 4  # of the recursion: two damped oscillations
+BLOCK = 16  # steps of it that are taken at once
 RIDGE = 1e-12  # how much a coordinate that hardly moves is taken to move on as it does
 
 
@@ -186,9 +187,25 @@ def forecast(past: Array, steps: int) -> Array:
     weights[:, 1] = -1.0
     weights[:, : ORDER - 1] += share[:, 1:ORDER]
     weights[:, 1:] -= share[:, 1:ORDER]
-    now, out = z[: -ORDER - 1 : -1].T.copy(), np.empty((steps, m))
-    for row in out:
-        row[:] = np.clip((weights * now).sum(axis=1) + share[:, ORDER], -1e6, 1e6)
-        now[:, 1:] = now[:, :-1]
-        now[:, 0] = row
-    return np.asarray(middle + size * out)
+    ahead, drift = _many_steps(weights, share[:, ORDER])
+    latest, out = z[-ORDER:], np.empty((-(-steps // BLOCK) * BLOCK, m))
+    for block in out.reshape(-1, BLOCK, m):
+        np.einsum("kmi,im->km", ahead, latest, out=block)
+        block += drift
+        np.clip(block, -1e6, 1e6, out=block)
+        latest = block[-ORDER:]
+    return np.asarray(middle + size * out[:steps])
+
+
+def _many_steps(weights: Array, drift: Array) -> tuple[Array, Array]:
+    """What the next ``BLOCK`` values are of the last ``ORDER``, oldest first, and of the drift.
+
+    ``weights`` (m, ORDER) make the next value of the last ones, latest first.
+    """
+    m = len(weights)
+    ahead, added = np.zeros((ORDER + BLOCK, m, ORDER)), np.zeros((ORDER + BLOCK, m))
+    ahead[:ORDER] = np.eye(ORDER)[:, None]
+    for k in range(ORDER, ORDER + BLOCK):
+        ahead[k] = np.einsum("mj,jmi->mi", weights, ahead[k - ORDER : k][::-1])
+        added[k] = np.einsum("mj,jm->m", weights, added[k - ORDER : k][::-1]) + drift
+    return ahead[ORDER:], added[ORDER:]

@@ -18,6 +18,7 @@ from balance.config.schema import dump_yaml
 from balance.dynamics.checks import symmetrise
 from balance.errors import RobotError
 from balance.robots.guessed_soles import Foot, find_feet
+from balance.robots.mjcf import is_mjcf, urdf_file
 from balance.robots.model import root_body
 from balance.robots.urdf_files import package_folders, parser_output, read_xml
 
@@ -36,18 +37,22 @@ class Guess:
 
     keys: dict[str, Any]
     notes: list[str] = field(default_factory=list)
+    key: str = "urdf"
+    """Or ``mjcf``: what the robot's file calls the model."""
 
 
-def guess_robot(urdf: Path) -> Guess:
-    """What a robot's file would say about a URDF."""
+def guess_robot(file: Path) -> Guess:
+    """What a robot's file would say about a URDF, or an MJCF file."""
+    mjcf = is_mjcf(file)
+    urdf = urdf_file(file) if mjcf else file
     root = read_xml(urdf)
-    packages = package_folders(urdf)
+    packages = (file.absolute().parent,) if mjcf else package_folders(urdf)
     with parser_output():
         try:
             model = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
         except (ValueError, RuntimeError) as error:
             raise RobotError(f"the URDF {urdf} cannot be loaded: {error}") from None
-    guess = Guess({"name": str(root.get("name") or urdf.stem)})
+    guess = Guess({"name": str(root.get("name") or file.stem)}, key="mjcf" if mjcf else "urdf")
     lock = _locked(model, {str(j.get("name")) for j in root.iter("joint") if _follows(j)})
     model = _reduced(model, lock)
     if lock:
@@ -55,17 +60,19 @@ def guess_robot(urdf: Path) -> Guess:
             f"{len(lock)} joints are locked at zero: they are continuous, follow others, have no "
             f"torque, or carry next to no mass ({_some(lock)})"
         )
-    _check_kinds(model, urdf)
+    _check_kinds(model, file)
     feet, backwards = find_feet(model, urdf, packages)
     base = root_body(model)
     guess.keys |= {
-        "description": f"from {urdf.name}",
+        "description": f"from {file.name}",
         "base_body": base,
         "push_body": base,
         "soles": {name: foot.keys() for name, foot in feet.items()},
     }
     way = "backwards, as its feet do" if backwards else "forwards"
-    guess.notes.append(f"the base is the root of the URDF, {base}, with z upwards and x {way}")
+    guess.notes.append(
+        f"the base is the root of the {guess.key.upper()}, {base}, with z upwards and x {way}"
+    )
     guess.notes += [f"{name} foot: {foot.words()}" for name, foot in feet.items()]
     if lock:
         guess.keys["lock"] = dict.fromkeys(sorted(lock), 0.0)
@@ -111,11 +118,11 @@ def _massless(model: pin.Model) -> str | None:
     return str(model.names[2 + int(np.argmax(np.abs(vectors[6:, 0])))])
 
 
-def _check_kinds(model: pin.Model, urdf: Path) -> None:
+def _check_kinds(model: pin.Model, file: Path) -> None:
     if model.njoints < 4:
         raise RobotError(
-            f"the URDF {urdf} leaves {model.njoints - 2} joints to balance with; its joints need "
-            "an effort limit above zero, and bodies with mass"
+            f"{file} leaves {model.njoints - 2} joints to balance with; its joints need an effort "
+            "limit above zero (in MJCF: actuatorfrcrange), and bodies with mass"
         )
 
 
@@ -174,13 +181,14 @@ def _guess_speeds(model: pin.Model, guess: Guess) -> None:
         guess.keys["rated_speed"] = USUAL_SPEED if everywhere else dict.fromkeys(odd, USUAL_SPEED)
         guess.notes.append(
             f"rated speed of {'all' if everywhere else len(odd)} joints: {USUAL_SPEED:g} rad/s is "
-            "a guess, because the URDF says nothing credible; look it up"
+            "a guess, because nothing credible is said; look it up"
         )
 
 
-def robot_yaml(guess: Guess, urdf: str) -> str:
-    """The robot's file, with ``urdf`` as it names the URDF, and the notes as comments above."""
-    keys = {"name": guess.keys["name"], "description": guess.keys["description"], "urdf": urdf}
+def robot_yaml(guess: Guess, model: str) -> str:
+    """The robot's file, with ``model`` as it names the URDF, and the notes as comments above."""
+    keys = {"name": guess.keys["name"], "description": guess.keys["description"], guess.key: model}
     notes = "".join(f"# - {note}\n" for note in guess.notes)
-    head = f"# A first guess from the URDF alone; judge it, and correct what is wrong:\n{notes}"
+    kind = guess.key.upper()
+    head = f"# A first guess from the {kind} alone; judge it, and correct what is wrong:\n{notes}"
     return head + dump_yaml({**keys, **guess.keys})

@@ -26,6 +26,14 @@ NEXT_TO = "_at_its_joint"  # a link whose joint is not at the body's origin
 ENOUGH_RAD = 1e-9
 
 
+def is_mjcf(file: Path) -> bool:
+    """Whether a file is MuJoCo's, by its outermost element."""
+    try:
+        return ElementTree.parse(file).getroot().tag == "mujoco"
+    except (OSError, ElementTree.ParseError):
+        return False
+
+
 def urdf_file(mjcf: Path) -> Path:
     """A URDF of the robot in an MJCF file, in the cache."""
     text = urdf_text(mjcf)

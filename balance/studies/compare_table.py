@@ -13,6 +13,7 @@ from balance.config.quantity import NONE, Column, Quantity, Shown
 from balance.recordings.recording import Recording
 from balance.recordings.summary import columns_shown
 from balance.studies.limits import DirectionLimits
+from balance.studies.search import Limit
 from balance.studies.store import Row
 from balance.studies.summary import markdown
 
@@ -97,8 +98,11 @@ def _limit_lines(results: Sequence[LawResult]) -> list[list[str]]:
 
 def _limit_cell(found: DirectionLimits) -> str:
     limit = found.limits.get("recovered") if found.finished else None
-    if limit is None:
-        return NONE
+    return NONE if limit is None else limit_text(limit)
+
+
+def limit_text(limit: Limit) -> str:
+    """A limit as a fraction of the ankle limit; with ≥ if the largest push tried was held."""
     return f"{'≥ ' if limit.high is None else ''}{limit.value:.2f}"
 
 

@@ -27,6 +27,7 @@ NOT_OF_A_RUN = ("analysis", "app", "plots", "studies")
 STEPPING = "stepping"  # the law, and its folder
 ROBOTS = PACKAGE.parent / "robots"
 DIGITS = 8  # of a hash
+ANY = "any"  # code, where what a run shows holds whatever it was made with
 FIGURES = 6  # of a number in a row
 
 
@@ -99,7 +100,7 @@ class Runs:
     """Finished runs of one code; those of others are left out, and counted."""
 
     def __init__(self, folder: Path, code: str | None = None) -> None:
-        """``code`` is a hash, that of the code that runs now without one."""
+        """``code`` is a hash, or ``ANY``; that of the code that runs now without one."""
         self.folder, self._code = folder, code
         self.rows: dict[Case, Row] = {}
         self.others: Counter[str] = Counter()
@@ -107,7 +108,7 @@ class Runs:
         for path in sorted(folder.glob("*.jsonl")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = _whole(json.loads(line), path.stem)
-                if row["code"] == self.code(path.stem):
+                if code == ANY or row["code"] == self.code(path.stem):
                     self.rows[case_of(row)] = row
                 else:
                     self.others[row["code"]] += 1

@@ -39,6 +39,7 @@ DISTURBED: tuple[dict[str, object], ...] = (
     {"world": "friction 0.6"}, {"place": "hip +5 cm"}, {"place": "hip -5 cm"},
     {"duration_s": 0.1}, {"duration_s": 0.3},
     *({"world": "sensors", "seed": seed} for seed in range(5)),
+    *({"world": "sensors, CoP margin 5 mm", "seed": seed} for seed in range(5)),
 )  # fmt: skip
 CLAIMS = (
     ("toro", 67.5, "hip"), ("toro", 95.0, "hip"), ("toro", 0.0, "hip +2 cm"),

@@ -54,6 +54,11 @@ WORLDS: dict[str, Row] = {
     "delay 2 ms": {"sensors": {"delay_s": 0.002}},
     "friction 0.6": {"plant.friction": 0.6},
     "sensors": {"sensors": {"preset": "default"}, "state": "estimated"},
+    "sensors, CoP margin 5 mm": {
+        "sensors": {"preset": "default"},
+        "state": "estimated",
+        "controller.contacts.cop_margin_m": 0.005,
+    },
     "sensors, delay, mass": {
         "sensors": {"preset": "default", "delay_s": 0.002},
         "state": "estimated",
@@ -63,10 +68,7 @@ WORLDS: dict[str, Row] = {
     "bodies": {"actuators.speed_torque": "none"},
     "drives": {"plant.collisions": "none"},
 }
-BEFORE_S = {
-    "sensors": 0.5,
-    "sensors, delay, mass": 0.5,
-}  # for which the robot stands before the push, so that filters settle
+STANDS_BEFORE_S = 0.5  # where the state is estimated, so that filters settle
 
 
 @cache
@@ -114,7 +116,8 @@ def config_of(case: Case) -> balance.config.ExperimentConfig:
     body, point, _ = push_point(robot, case.place)
     push = {
         "type": "half_sine", "direction": case.direction.tolist(), "body": body, "point_m": point,
-        "time_s": BEFORE_S.get(case.world, 0.0), "duration_s": case.duration_s,
+        "time_s": STANDS_BEFORE_S if "state" in WORLDS[case.world] else 0.0,
+        "duration_s": case.duration_s,
         "impulse_Ns": case.fraction * balance.ankle_limit(robot, case.direction),
     }  # fmt: skip
     controller = {key: shipped[key] for key in ("gains", "contacts") if key in shipped}
@@ -141,14 +144,15 @@ def simulate(case: Case) -> Row:
     return row | {"outcome": summary["outcome"], "cause": summary["cause"]}
 
 
-def limit_Ns(case: Case) -> float:
-    """The recovery limit without a step of such a push, N s."""
+def limit_Ns(case: Case, steps: int = 0) -> float:
+    """The recovery limit of such a push, without a step or with some, N s."""
     robot = robot_named(case.robot)
     friction = 0.6 if case.world == "friction 0.6" else 0.8
     height = push_point(robot, case.place)[2]
     return balance.recovery_limit(
-        robot, case.direction[:2], height_m=height, duration_s=case.duration_s, friction=friction
-    ).impulse_Ns
+        robot, case.direction[:2], steps, height_m=height, duration_s=case.duration_s,
+        friction=friction,
+    ).impulse_Ns  # fmt: skip
 
 
 def limit_share(case: Case) -> float:

@@ -31,6 +31,7 @@ import balance
 PAGE = "docs/capture.md"
 SHARE_TARGET = {"toro": 0.85}  # of the recovery limit
 SHARE_TARGET_OF_OTHERS = 0.8
+IN_BOTH_ENGINES = ("momentum", "whole_body_qp")
 Lines = list[list[str]]
 
 
@@ -213,11 +214,12 @@ def disturbed_table(runs: Runs) -> None:
 
 
 def _disturbance(keys: Mapping[str, object]) -> str:
-    if keys.get("world") == "sensors":
-        return "default sensors and estimator, 5 seeds"
+    world = str(keys.get("world", ""))
+    if world.startswith("sensors"):
+        return world.replace("sensors", "default sensors and estimator") + ", 5 seeds"
     if "duration_s" in keys:
         return f"{1e3 * float(str(keys['duration_s'])):g} ms"
-    return str(keys.get("world") or keys.get("place") or "20 ms, nothing disturbed")
+    return str(world or keys.get("place") or "20 ms, nothing disturbed")
 
 
 def _times(azimuth: float, number: int) -> str:
@@ -305,18 +307,23 @@ def claim_table(runs: Runs) -> None:
 
 def law_table(runs: Runs) -> None:
     """All laws on all robots: mean and least limit over a few directions."""
-    lines = []
+    _laws_on_robots(runs, "laws", ENGINES[0], tuple(STARTS))
+    _laws_on_robots(runs, "laws_mujoco", ENGINES[1], IN_BOTH_ENGINES)
+
+
+def _laws_on_robots(runs: Runs, name: str, engine: str, others: tuple[str, ...]) -> None:
+    lines, laws = [], ("capture", *others)
     for robot in ROBOTS:
         line = [f"`{robot}`"]
         line.append(_mean_and_least([limit_share(_at(robot, "capture", a)) for a in FEW]))
-        for law in ("capture", *STARTS):
-            ones = [found(runs, _at(robot, law, azimuth)) for azimuth in FEW]
-            known = [one.value for one in ones if one is not None]
+        for law in laws:
+            ones = [replace(_at(robot, law, azimuth), engine=engine) for azimuth in FEW]
+            known = [one.value for cell in ones if (one := found(runs, cell)) is not None]
             line.append(_mean_and_least(known) + ("" if len(known) in (0, len(FEW)) else
                         f" ({len(known)} directions)"))  # fmt: skip
         lines.append(line)
-    head = ["robot", "recovery limit", *(f"`{law}`" for law in ("capture", *STARTS))]
-    write_table("docs/robots.md", "laws", head, lines, _made(runs))
+    head = ["robot", "recovery limit", *(f"`{law}`" for law in laws)]
+    write_table("docs/robots.md", name, head, lines, _made(runs))
 
 
 def _at(robot: str, law: str, azimuth: float) -> Case:

@@ -25,7 +25,7 @@ from balance.simulation.plants.wrapper import PlantWrapper
 
 Array = NDArray[np.float64]
 
-PAGE, COMMAND = "docs/world.md", "scripts/world drives"
+PAGE, COMMAND = "docs/world_measured.md", "scripts/world drives"
 ENGINES = ("pinocchio", "mujoco")
 NAMES = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
 STEPS_S = (2e-3, 1e-3, 2.5e-4)

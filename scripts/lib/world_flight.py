@@ -1,4 +1,4 @@
-"""How far the engines' steps keep momentum in flight: a table of docs/world.md."""
+"""How far the engines' steps keep momentum in flight: a table of docs/world_measured.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from balance.simulation.plants import make_plant
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "samples"))
 from blocks import block
 
-PAGE, COMMAND = "docs/world.md", "scripts/world momentum"
+PAGE, COMMAND = "docs/world_measured.md", "scripts/world momentum"
 ENGINES = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
 STEPS_S = (1e-3, 2.5e-4)
 FLIGHT_S = 0.5

@@ -238,3 +238,13 @@ except balance.errors.ConfigError as error:
 def test_ours_are_found_through_the_same_registry() -> None:
     assert list(LAWS.ours)[:2] == ["capture", "hierarchical"]
     assert LAWS.find("momentum", "law").code is None
+
+
+def test_an_unknown_key_of_a_users_law_says_where_to_declare_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine:\n    def step(self, q, v, t):\n        return q[7:]\n")
+    tree = {"robot": "toro", "duration_s": 1, "controller": {"law": f"{file}:Mine", "kp": 3}}
+    with pytest.raises(
+        ConfigError, match=r"unknown key 'controller\.kp'.*a class Config inside Mine"
+    ):
+        balance.load_config(tree)

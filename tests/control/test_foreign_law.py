@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 import balance
+from balance.app.terminal import result_table
 from balance.config import ExperimentConfig, GainChangeConfig
 from balance.control import ControlOutput, ControlStatus, frame_controller, with_controller
 from balance.control.parts.gain_schedule import GainSchedule
@@ -185,3 +186,33 @@ def test_a_failing_law_leaves_a_whole_result(tmp_path: Any) -> None:
     assert summary["law"] == "Law"
     assert summary["limited_by_s"]["law failed: weight held"] == pytest.approx(0.251, abs=1e-9)
     assert summary["conflict"].startswith("Law.step returned torques of type NoneType")
+
+
+def test_a_law_with_the_wrong_arguments_is_told_which_it_gets(toro: Robot) -> None:
+    class Alone:
+        def __init__(self, robot: Robot) -> None: ...
+
+        def step(self, q: Array, v: Array, t: float) -> Array:
+            return np.zeros(27)
+
+    class Timeless:
+        def __init__(self, config: Any, robot: Robot) -> None: ...
+
+        def step(self, q: Array, v: Array) -> Array:
+            return np.zeros(27)
+
+    with pytest.raises(ConfigError, match=r"is made as Alone\(config, robot\), but too many"):
+        balance.run("toro_push", overrides=QUIET, controller=Alone)
+    with pytest.raises(ConfigError, match=r"Timeless is asked by step\(q, v, t\), but too many"):
+        balance.run("toro_push", overrides=QUIET, controller=Timeless)
+
+
+def test_a_run_whose_law_failed_says_so_wherever_it_shows_itself() -> None:
+    failed = balance.run("toro_push", overrides=QUIET, controller=Law(lambda q, v: np.zeros(5)))
+    good = balance.run("toro_push", overrides=QUIET)
+    assert failed.summary()["outcome"] == "recovered"  # the fallback holds a robot that rests
+    said = "the law failed in all of its steps, which were answered without it"
+    assert said in repr(failed) and said in failed._repr_html_()
+    caption = str(result_table(failed).caption)
+    assert said in caption and "torques of shape (5,); it must return 27 joint torques" in caption
+    assert result_table(good).caption is None and "failed" not in repr(good)

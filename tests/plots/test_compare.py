@@ -29,8 +29,10 @@ def recording() -> Recording:
     return run(load_config("toro_push", {"duration_s": 0.35, "pushes.0.time_s": 0.05}))
 
 
-def found(azimuth_deg: float, value: float, finished: bool = True) -> DirectionLimits:
-    limits = {"recovered": Limit(value, value, value + 0.04)}
+def found(
+    azimuth_deg: float, value: float, finished: bool = True, held: bool = False
+) -> DirectionLimits:
+    limits = {"recovered": Limit(value, value, None if held else value + 0.04)}
     return DirectionLimits({}, azimuth_deg, 0.0, 40.0, 77.5, limits, 9, 0, finished)
 
 
@@ -104,6 +106,17 @@ def test_limits_are_drawn_when_their_search_is_finished(recording: Recording) ->
     (axes,) = [axes for axes in figure.axes if "ankle" in axes.get_ylabel()]
     assert [p.get_height() for p in axes.patches] == [0.9]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["front, 40.0 N s", "left, 40.0 N s"]
+
+
+def test_a_limit_beyond_the_largest_push_says_so_and_times_can_be_left_out(
+    recording: Recording,
+) -> None:
+    run = result(recording, "momentum", limits=[found(0.0, 0.9), found(90.0, 3.0, held=True)])
+    full, untimed = compare_figure([run], "test"), compare_figure([run], "test", timed=False)
+    (axes,) = [axes for axes in full.axes if "ankle" in axes.get_ylabel()]
+    assert [text.get_text() for text in axes.texts] == ["0.90", "≥ 3.00"]
+    titles = [{axes.get_title("left") for axes in one.axes} for one in (full, untimed)]
+    assert titles[0] - titles[1] == {"control step, median [µs]"}
 
 
 def test_a_figure_can_be_written_before_anything_has_run(

@@ -139,3 +139,38 @@ def test_a_urdf_without_shapes_or_drives_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(RobotError, match="leaves 0 joints to balance with"):
         guess_robot(file)
+
+
+def test_an_mjcf_file_is_guessed_as_its_urdf_is(tmp_path: Path) -> None:
+    """Two legs of capsules with boxes as feet."""
+    limits = 'range="-1 1" actuatorfrcrange="-100 100"'
+    legs = "".join(
+        f"""<body name="{side}_hip" pos="0 {y} -.2">
+        <joint name="{side}_roll" axis="1 0 0" {limits}/>
+        <geom type="sphere" size=".05" mass="2"/>
+        <body name="{side}_thigh"><joint name="{side}_pitch" axis="0 1 0" {limits}/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".05" mass="4"/>
+        <body name="{side}_shank" pos="0 0 -.4">
+        <joint name="{side}_knee" axis="0 1 0" range="0 2" actuatorfrcrange="-100 100"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".04" mass="3"/>
+        <body name="{side}_ankle" pos="0 0 -.4"><joint name="{side}_tilt" axis="0 1 0" {limits}/>
+        <geom type="sphere" size=".03" mass=".5"/>
+        <body name="{side}_foot"><joint name="{side}_lean" axis="1 0 0" {limits}/>
+        <geom type="box" size=".1 .05 .02" pos=".03 0 -.04" mass="1"/>
+        </body></body></body></body></body>"""
+        for side, y in (("left", 0.1), ("right", -0.1))
+    )
+    (tmp_path / "walker.xml").write_text(
+        f"""<mujoco model="walker"><compiler angle="radian"/><worldbody>
+        <body name="torso" pos="0 0 1"><freejoint/>
+        <geom type="box" size=".1 .15 .25" mass="20"/>{legs}</body></worldbody></mujoco>"""
+    )
+    guess = guess_robot(tmp_path / "walker.xml")
+    path = tmp_path / "walker.yaml"
+    path.write_text(robot_yaml(guess, "walker.xml"))
+    assert yaml.safe_load(path.read_text())["mjcf"] == "walker.xml"
+    robot = load_robot(path)
+    assert robot.mass == pytest.approx(20.0 + 2 * 10.5)
+    assert {sole.name for sole in robot.soles} == {"left sole", "right sole"}
+    sizes = [(sole["length"], sole["width"]) for sole in guess.keys["soles"].values()]
+    assert sizes == [(pytest.approx(0.2), pytest.approx(0.1))] * 2

@@ -68,6 +68,9 @@ for group in (
     group.register(app)
 
 
+INTERRUPTED = 130  # what typer makes of Ctrl-C, without a word
+
+
 def main() -> None:
     """Entry point: one sentence and exit code 2 for what the user got wrong.
 
@@ -76,7 +79,10 @@ def main() -> None:
     with suppress(ValueError):  # not the main thread: nothing to be done
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code)
     except BalanceError as error:
         print(f"balance: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -102,13 +102,10 @@ def models() -> dict[Kind, type[BaseModel]]:
 
 def kind_of(tree: Mapping[str, Any]) -> Kind:
     """What a file is for, by its keys: the kind that knows most of them."""
-    from balance.config.studies import COMMANDS
+    from balance.config.kinds import study_kind
 
     if "experiment" in tree:
-        for key, command in COMMANDS.items():
-            if key in tree:
-                return command
-        return "sweep" if {"metric", "recordings"} & set(tree) else "compare"
+        return study_kind(tree)
     known = {kind: len(set(model.model_fields) & set(tree)) for kind, model in models().items()}
     return max(known, key=lambda kind: known[kind])
 
@@ -135,11 +132,11 @@ def find_yaml(name: str, robots: Robots) -> Path:
 
 
 def _check_experiment(path: Path, overrides: Overrides, robots: Robots, trust: bool) -> str:
-    from balance.config import load_config
+    from balance.app.cli.loading import load_experiment
     from balance.config.user_code import shown_name
     from balance.studies.cells import look_up
 
-    config = load_config(path, overrides, trust=trust)
+    config = load_experiment(path, overrides, robots, trust)
     tell_code(config.code)
     experiment = look_up(config, str(path), robots)
     impulses = ", ".join(f"{push.impulse:.4g} N s" for push in experiment.pushes) or "no push"

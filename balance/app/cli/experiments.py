@@ -54,12 +54,13 @@ def run(
     trust: TrustOption = False,
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
+    from balance.app.cli.loading import load_experiment
     from balance.app.terminal import console, progress_bar, result_table
-    from balance.config import find_config, load_config, parse_overrides
-    from balance.experiment import Experiment
+    from balance.config import find_config, parse_overrides
     from balance.recordings.outputs import RUN
     from balance.recordings.results import fill_or_rescue
     from balance.recordings.verdict import EndKind
+    from balance.studies.cells import look_up
 
     path = find_config(config)
     if watch:
@@ -68,11 +69,10 @@ def run(
         with claimed(out, f"{path.stem}-watched", RUN, overwrite) as output:
             run_and_watch(path, parse_overrides(set_ or []), output, robots or [], pdf, trust)
         return
-    loaded = load_config(path, parse_overrides(set_ or []), trust=trust)
+    loaded = load_experiment(path, parse_overrides(set_ or []), robots or [], trust)
     tell_code(loaded.code)
     with claimed(out, path.stem, RUN, overwrite) as output, _film(render, overwrite) as film:
-        with about(path):
-            experiment = Experiment(loaded, robots or [])
+        experiment = look_up(loaded, str(path), robots or [])
         draw = _drawing(pdf, robots or []) if figures else None
         if real_time:
             recording, draw = _by_the_clock(experiment, robots or [], draw)

@@ -22,7 +22,7 @@ def robots(
     robots: RobotsOption = None,
     new: Annotated[
         Path | None,
-        typer.Option("--new", metavar="URDF", help="Write a first robot file for this URDF."),
+        typer.Option("--new", metavar="URDF", help="Write a first file for this URDF or MJCF."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file that --new writes.")

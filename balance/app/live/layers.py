@@ -217,10 +217,13 @@ class AngularMomentum(Arrows):
     """The angular momentum about the CoM."""
 
     colour = SPIN
-    meaning = "about the centre of mass"
+    meaning = "about the centre of mass, as long as half the robot at most"
 
     def draw(self, now: Instant) -> None:
-        self.draw_arrows("arrow", now.com[None], self.scale.spin * now.momentum[None, 3:], 0.008)
+        arrow = self.scale.spin * now.momentum[3:]
+        longest = 0.5 * self.scale.height  # a swing of arms and legs would leave the picture
+        arrow *= min(1.0, longest / max(float(np.linalg.norm(arrow)), 1e-9))
+        self.draw_arrows("arrow", now.com[None], arrow[None], 0.008)
 
 
 class PushArrow(Arrows):

@@ -53,9 +53,10 @@ class ContactDamping:
     def __init__(self, support: Support, rate: float, back: float = 0.0) -> None:
         nominal, k = _nominal_contacts(support), len(support.robot.soles)
         self._normal = support.rows.normal
-        # Of each contact its part of stacked wrenches; the dampers of all.
+        # Of each contact its part of stacked wrenches.
         self._slices = support.rows.slices
-        self._dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
+        self.dampers = block_diag(*(rate * Lambda for _, _, _, Lambda in nominal))
+        """Those of all contacts (r, r)."""
         self._damps = rate > 0.0
         # Of each contact: its joint, its place there, its nominal pose, and its spring.
         self._soles, stiffness = support.robot.soles, back * (rate / 2.0) ** 2
@@ -64,11 +65,13 @@ class ContactDamping:
             for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
-        # f_n / f_firm of a contact, for each of its rows, from stacked wrenches.
-        self._loads = np.zeros(self._dampers.shape)
+        self.loads = np.zeros(self.dampers.shape)
+        """f_n / f_firm of a contact, for each of its rows, from stacked wrenches (r, r)."""
         for own, normal in zip(self._slices, self._normal, strict=True):
-            self._loads[own, normal] = k / (FIRM_SHARE * weight)
+            self.loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
+        self.dampers_alone = self._damps and not self._light
+        """Whether there are dampers and no springs."""
 
     def driven(self, here: SupportView, wrenches: Array) -> Array:
         """The wrenches (r,) that the legs are to give: what the law asks of the contacts,
@@ -76,7 +79,7 @@ class ContactDamping:
         """
         driven = wrenches
         if self._damps:
-            driven = damped(wrenches, self._loads, self._dampers, here.J_c, here.v)
+            driven = damped(wrenches, self.loads, self.dampers, here.J_c, here.v)
         if self._light:
             forces = wrenches[self._normal].tolist()
             if min(forces) < self._light:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
@@ -102,15 +103,29 @@ class ForeignLaw(BalancingLaw):
 def made(make: Callable[..., Any], config: ExperimentConfig, robot: Robot) -> Any:
     """A law from its class; one sentence if that does not work."""
     name = getattr(make, "__name__", type(make).__name__)
+    said = f"controller.law = '{config.controller.law}': {name}"
+    if problem := _misfit(make, config, robot):
+        raise ConfigError(f"{said} is made as {name}(config, robot), but {problem}")
     try:
-        return make(config, robot)
+        law = make(config, robot)
     except BalanceError:
         raise
     except FOREIGN as error:
-        raise ConfigError(
-            f"controller.law = '{config.controller.law}': {name} cannot be made: "
-            f"{told(error, make)}"
-        ) from None
+        raise ConfigError(f"{said} cannot be made: {told(error, make)}") from None
+    if problem := _misfit(getattr(law, "step", None), 0, 0, 0):
+        raise ConfigError(f"{said} is asked by step(q, v, t), but {problem}")
+    return law
+
+
+def _misfit(function: Any, *arguments: object) -> str:
+    """Why a function cannot be called so, as far as it says; empty if nothing speaks against it."""
+    try:
+        signature(function).bind(*arguments)
+    except TypeError as error:
+        return str(error) if callable(function) else ""
+    except ValueError:  # compiled: it has no signature
+        return ""
+    return ""
 
 
 def _numbers(value: object, shape: tuple[int, ...], what: str, finite: bool = True) -> Array:

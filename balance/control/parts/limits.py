@@ -23,7 +23,8 @@ class Limits:
         self.torques = robot.effort_limits.copy()
         self.cones, self.lower = distribution.rows, distribution.lower
         self._tolerance = _ACTIVE * weight
-        self._all_bounded = bool(np.isfinite(self.torques).all())  # a drive may have no limit
+        self.all_bounded = bool(np.isfinite(self.torques).all())
+        """Whether every drive has a limit."""
         joints = [name.replace("_", " ") for name in robot.joint_names]
         self.names = (
             *distribution.names,
@@ -61,7 +62,7 @@ class Limits:
 
     def bounded(self, C: Array, d: Array) -> tuple[Array, Array]:
         """Rows without those of drives that have no limit."""
-        if self._all_bounded:
+        if self.all_bounded:
             return C, d
         bounded = np.isfinite(d)
         return C[bounded], d[bounded]

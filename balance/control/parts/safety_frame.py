@@ -14,6 +14,7 @@ from balance.control.parts.guidance import Guidance
 from balance.control.parts.output import ControlOutput, ControlStatus
 from balance.control.qp import CertifiedSolver
 from balance.dynamics.checks import is_within
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -69,7 +70,7 @@ class BalancingLaw(ABC):
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE) and math.isfinite(t)):
+        if not (believable(q, v) and math.isfinite(t)):
             return self._blind(v, t)
         base = q[3:7]
         norm = float(base.dot(base))
@@ -125,3 +126,9 @@ class BalancingLaw(ABC):
         wrenches = self._good_wrenches.copy()
         cut = self.fallback.cut(torques)
         return ControlOutput(cut, wrenches, ControlStatus.BAD_STATE, none, np.zeros(6))
+
+
+@compiled
+def believable(q: Array, v: Array) -> bool:
+    """Whether a state is made of numbers that a robot can have."""
+    return is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)

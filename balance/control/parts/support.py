@@ -15,6 +15,7 @@ from scipy.linalg import block_diag
 
 from balance.dynamics.compiled import COMPILED, compiled
 from balance.dynamics.placements import joint_placements
+from balance.dynamics.placements import moved_by as moved_by
 from balance.robots import Robot
 from balance.robots.capability.body import contact_joints
 from balance.robots.contact_rows import ContactRows
@@ -128,23 +129,24 @@ class Support:
     def _evaluate(self, here: SupportView, q: Array, v: Array) -> None:
         here.q, here.v = q, v
         pin.ccrba(self.model, here.data, q, v)
-        self._carry_wrenches()
-        write_contact_maps(
+        self._carry_wrenches(here)
+
+    def _carry_wrenches(self, here: SupportView) -> None:
+        """Write how wrenches of the contacts act at the world's origin, the CoM and the joints."""
+        maps = (
             self._joints_to_origin, self._to_joints, here.com, self._J, self._moves,
             self._to_com, self._at_origin, self._G, self._J_c,
         )  # fmt: skip
-
-    def _carry_wrenches(self) -> None:
-        """Write how wrenches at the contacts' joints act at the world's origin."""
-        if COMPILED:
-            write_force_maps(self._placements, self._firm, self._joints_to_origin)
-        else:
-            for X_WJ, columns in self._contact_joints:
-                columns[:] = X_WJ.toDualActionMatrix()
+        if COMPILED and not self._turning:
+            write_firm_maps(self._placements, self._firm, *maps)
+            return
+        for X_WJ, columns in self._contact_joints:
+            columns[:] = X_WJ.toDualActionMatrix()
         for X_WJ, X_JS, surface, columns in self._turning:
             X_WS = X_WJ * X_JS
             X_WC = pin.SE3(surface.axes(X_WS.rotation), X_WS.translation)
             columns[:] = X_WC.toDualActionMatrix()
+        write_contact_maps(*maps)
 
 
 @compiled
@@ -190,20 +192,30 @@ def write_contact_maps(
     J_c *= moves
 
 
+@compiled
+def write_firm_maps(
+    placements: Array,
+    contacts: NDArray[np.intp],
+    joints_to_origin: Array,
+    to_joints: Array,
+    com: Array,
+    J: Array,
+    moves: Array,
+    to_com: Array,
+    at_origin: Array,
+    G: Array,
+    J_c: Array,
+) -> None:
+    """Both of these, where the axes of all contacts turn with their joints."""
+    write_force_maps(placements, contacts, joints_to_origin)
+    write_contact_maps(joints_to_origin, to_joints, com, J, moves, to_com, at_origin, G, J_c)
+
+
 def read_only(array: Array) -> Array:
     """The same memory, which whoever has this array cannot write to."""
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def moved_by(model: pin.Model, joint: int) -> Array:
-    """One for each coordinate (nv,) that moves ``joint``, zero for the others."""
-    moved = np.zeros(model.nv)
-    for index in list(model.supports[joint])[1:]:
-        first = model.joints[index].idx_v
-        moved[first : first + model.joints[index].nv] = 1.0
-    return moved
 
 
 def supporting_joints(robot: Robot, frames: Iterable[int] = ()) -> NDArray[np.intp]:

@@ -19,12 +19,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from balance.control.parts.all_limits import at_solution, limited, within_limits
 from balance.control.parts.cone_limits import Ended, at_cones, cone_limited, within_cones
 from balance.control.parts.free_motion import (
     FreeMotion,
     borne_forces,
-    force_maps,
-    force_split,
     least_squares,
 )
 from balance.control.parts.held_columns import held_motion
@@ -32,19 +31,17 @@ from balance.control.parts.joint_bounds import (
     SLACK_WEIGHT,
     JointBounds,
     kept,
-    used_up,
-    write_joint_rows,
 )
-from balance.control.parts.limits import Limits, limit_margins, write_limit_rows
+from balance.control.parts.limits import Limits, limit_margins
 from balance.control.parts.whole_body import MotionEquations
 from balance.control.qp import QPStatus, QuadraticProgram, Solver
 from balance.dynamics.compiled import COMPILED, compiled
-from balance.dynamics.linear_algebra import divide_right
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 UNIT = 0.001  # of the robot's weight, N
+PAUSE = 8  # programs with all limits that a solver gets after one that has no answer in one call
 
 
 def _none() -> Integers:
@@ -91,6 +88,7 @@ class WeightedTasks:
         if joint_bounds is not None:
             self._ease = joint_bounds.ease * self._unit / float(np.sqrt(SLACK_WEIGHT))
         self._active = np.zeros(len(limits.lower), dtype=bool)  # rows of cones, at the last answer
+        self._used_up, self._pause = np.zeros(0, dtype=bool), 0
         self._nothing_planned: dict[int, Array] = {}
         self._force_weights: dict[int, Array] = {}
         self._distances: dict[int, tuple[Array, Array]] = {}
@@ -137,13 +135,24 @@ class WeightedTasks:
             answer = self._in_cones(eq, force_weight, a, Z, U, forces, least, most, solver)
             if answer is not None:
                 return answer
-        motion, maps, C, d = limited(
+        known = (
             eq.M, eq.bias, eq.J, eq.base, force_weight, planned, a, Z, U, self._unit,
             limits.cones, limits.lower, limits.torques, least, most, self._ease,
         )  # fmt: skip
+        used = self._used(len(limits.lower) + 2 * len(limits.torques) + 2 * len(least) + 1)
+        self._pause = max(self._pause - 1, 0)
+        if COMPILED and solver.name == "daqp" and limits.all_bounded and not self._pause:
+            found, torques, wrenches, margins, joints = within_limits(*known, used)
+            if found:
+                return Answer(torques, wrenches, forces[: self._wrenches], joints, margins)
+            self._pause = PAUSE
+        used[:] = False
+        motion, maps, C, d = limited(*known)
         solution = solver.solve(QuadraticProgram(*self._distance(C), *limits.bounded(C, d)))
         if solution.status is not QPStatus.SOLVED:
             return None
+        if limits.all_bounded:
+            used[solution.active] = True
         torques, wrenches, margins, joints = at_solution(
             solution.x, a, motion, *maps, limits.cones, limits.lower, limits.torques, least, most
         )
@@ -194,6 +203,12 @@ class WeightedTasks:
             padded = padded.copy()
             padded[: len(planned)] = planned
         return padded
+
+    def _used(self, rows: int) -> NDArray[np.bool_]:
+        """Which of so many limits were used up in the last answer with all of them."""
+        if len(self._used_up) != rows:
+            self._used_up = np.zeros(rows, dtype=bool)
+        return self._used_up
 
     def _weight_of(self, equations: MotionEquations) -> Array:
         """The metric of the forces; a multiplier of a chart follows from the motion whatever."""
@@ -255,66 +270,3 @@ def judged(
     margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
     borne = margins[len(lower) :].min() >= 0.0 and kept(a, least, most)
     return margins, margins[: len(lower)].min() >= 0.0, borne
-
-
-@compiled
-def limited(
-    M: Array,
-    bias: Array,
-    J: Array,
-    base: int,
-    force_weight: Array,
-    planned: Array,
-    a: Array,
-    Z: Array,
-    U: Array,
-    unit: float,
-    cones: Array,
-    lower: Array,
-    torque_limits: Array,
-    least: Array,
-    most: Array,
-    ease: Array,
-) -> tuple[Array, tuple[Array, Array, Array, Array], Array, Array]:
-    """What is left with limits, C x >= d on x = (u, z, s) / c, and what x means.
-
-    That is c Z U^-1 for the accelerations, and f_0, F, tau_0, T for forces and torques.
-    """
-    motion = unit * divide_right(Z, U)
-    share, null, _ = force_split(J[:, :base], force_weight)
-    maps = force_maps(M, bias, J, base, planned, a, motion, share, unit * null)
-    f_0, F, tau_0, T = maps
-    k, hard = cones.shape[1], len(lower) + 2 * len(tau_0)
-    C = np.zeros((hard + 2 * len(least) + 1, F.shape[1] + 1))
-    d = np.zeros(len(C))
-    write_limit_rows(cones, lower, torque_limits, f_0[:k], F[:k], tau_0, T, C, d)
-    write_joint_rows(a, motion, least, most, ease, C[hard:], d[hard:])
-    C[-1, -1] = 1.0
-    return motion, maps, C, d
-
-
-@compiled
-def at_solution(
-    x: Array,
-    a: Array,
-    motion: Array,
-    f_0: Array,
-    F: Array,
-    tau_0: Array,
-    T: Array,
-    cones: Array,
-    lower: Array,
-    torque_limits: Array,
-    least: Array,
-    most: Array,
-) -> tuple[Array, Array, Array, Integers]:
-    """Torques, wrenches, their margins, and the numbers of the joints' bounds that are used up.
-
-    What rounding leaves of torques beyond their limits is cut.
-    """
-    n_y, k = motion.shape[1], cones.shape[1]
-    joints = used_up(a + motion.dot(x[:n_y]), least, most)
-    torques, wrenches = tau_0 + T.dot(x[:-1]), (f_0 + F.dot(x[:-1]))[:k]
-    margins = limit_margins(cones, lower, torque_limits, wrenches, torques)
-    torques = np.minimum(np.maximum(torques, -torque_limits), torque_limits)
-    return torques, wrenches, margins, joints

@@ -20,7 +20,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.control.parts.held_columns import HeldColumns, held_columns
-from balance.control.parts.support import Support, SupportView, read_only, write_contact_maps
+from balance.control.parts.support import Support, SupportView, read_only
 from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import spatial_vectors
 from balance.robots import Robot
@@ -146,11 +146,7 @@ class WholeBody(Support):
         here.q, here.v = q, v
         pin.crba(model, data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(model, data, q, v)
-        self._carry_wrenches()
-        write_contact_maps(
-            self._joints_to_origin, self._to_joints, here.com, self._J, self._moves,
-            self._to_com, self._at_origin, self._G, self._J_c,
-        )  # fmt: skip
+        self._carry_wrenches(here)
         write_drifts(
             self._placements, self._joint_accelerations, self._firm, self._first_rows,
             self._to_joints, self._gravity, self._J_c, v, self.contact_damping,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.config.tasks import FrameTaskConfig
-from balance.control.parts.contact_damping import ContactDamping
+from balance.control.parts.contact_damping import ContactDamping, damped
 from balance.control.parts.distribution import make_distribution
 from balance.control.parts.gains import gain_matrices
 from balance.control.parts.guidance import Guidance
@@ -107,12 +107,15 @@ class WrenchLaw(BalancingLaw):
 
         a the :meth:`rigid_acceleration`, and w_i less the dampers of contacts that bear little.
         """
-        posture = self.posture
-        torques = posture_and_contacts(
+        posture, damping = self.posture, self.contact_damping
+        known = (
             posture.nominal, posture.stiffness, posture.damping, here.q, here.v,
-            here.A_q_T, self.rigid_acceleration(here, total),
-            here.J_q, self.contact_damping.driven(here, wrenches),
+            here.A_q_T, self.rigid_acceleration(here, total), here.J_q,
         )  # fmt: skip
+        if damping.dampers_alone:
+            torques = posture_and_damped(*known, wrenches, damping.loads, damping.dampers, here.J_c)
+        else:
+            torques = posture_and_contacts(*known, damping.driven(here, wrenches))
         if posture.moves:
             torques += posture.forward()
         if self.limbs:
@@ -146,3 +149,23 @@ def posture_and_contacts(
     torques += A_q_T.dot(acceleration)
     torques -= wrenches.dot(contiguous(J_q))
     return torques
+
+
+@compiled
+def posture_and_damped(
+    nominal: Array,
+    stiffness: Array,
+    damping: Array,
+    q: Array,
+    v: Array,
+    A_q_T: Array,
+    acceleration: Array,
+    J_q: Array,
+    wrenches: Array,
+    loads: Array,
+    dampers: Array,
+    J_c: Array,
+) -> Array:
+    """The same with the dampers of contacts that bear little."""
+    driven = damped(wrenches, loads, dampers, J_c, v)
+    return posture_and_contacts(nominal, stiffness, damping, q, v, A_q_T, acceleration, J_q, driven)

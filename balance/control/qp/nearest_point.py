@@ -23,8 +23,10 @@ MOST_ROUNDS = 60
 
 
 @compiled
-def nearest_point(C: Array, d: Array, active: NDArray[np.bool_]) -> tuple[Array, Array, bool]:
-    """x (n,), the multipliers (m,), and whether they are an answer.
+def nearest_point(
+    C: Array, d: Array, active: NDArray[np.bool_], rounds: int = MOST_ROUNDS
+) -> tuple[Array, Array, bool]:
+    """x (n,), the multipliers (m,), and whether they are an answer, found in so many ``rounds``.
 
     ``active`` (m,) are the rows to start from, and those of the answer afterwards.
     """
@@ -32,7 +34,7 @@ def nearest_point(C: Array, d: Array, active: NDArray[np.bool_]) -> tuple[Array,
     x, multipliers = np.zeros(n), np.zeros(m)
     size = np.sqrt((C * C).sum(axis=1))
     last = -1
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         rows = np.flatnonzero(active)
         if len(rows) > n:
             return x, multipliers, False

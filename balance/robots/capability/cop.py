@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from balance.errors import RobotError
 from balance.robots import Robot
 from balance.robots.capability.kept import kept
 from balance.robots.capability.programme import TorqueProgramme
@@ -81,6 +82,11 @@ def _vertices(programme: TorqueProgramme) -> Array:
 
     found = [farthest(normal) for normal in np.array([[1.0, 0], [0, 1.0], [-1.0, 0], [0, -1.0]])]
     closed: set[tuple[float, ...]] = set()
+    if np.ptp(found, axis=0).min() < SAME_M:
+        raise RobotError(
+            "its joints cannot move the centre of pressure in every direction: within their torque "
+            "limits it has no ankle limit; give it joints that roll and pitch, and torque for them"
+        )
     while True:
         hull = ConvexHull(np.array(found))
         new = []

@@ -8,6 +8,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import contiguous
 from balance.robots.robot import Robot
 from balance.robots.shapes.ground_points import GroundPoints, Numbers
 
@@ -46,13 +48,10 @@ class FloorWatch:
 
     def near(self, placements: Array) -> tuple[Array, Array, Numbers]:
         """Points (n, 3) near the floor, their heights above it, and the numbers of their shapes."""
-        if self._clear is not None:
-            used = placements.reshape(-1, 3).dot(self._normal)
-            used -= self._clear
-            used *= self._per_room
-            # The sum of squares settles it for a robot that stands.
-            if used.dot(used) < 1.0 or np.abs(used).max() < 1.0:
-                return NOTHING
+        if self._clear is not None and keeps_clear(
+            placements, self._normal, self._clear, self._per_room
+        ):
+            return NOTHING
         points, heights, numbers = self.points.near(placements, self.floor, self._margin)
         low = (heights < self._margins.take(numbers)).nonzero()[0]
         if len(low):
@@ -75,3 +74,13 @@ class FloorWatch:
         per_room[:, :3] *= self._levers[:, None]
         self._per_room = per_room.ravel()
         self._clear = placements.reshape(-1, 3).dot(self._normal)
+
+
+@compiled
+def keeps_clear(placements: Array, normal: Array, clear: Array, per_room: Array) -> bool:
+    """Whether what axes and origins rise by, from ``clear``, uses up no room."""
+    used = contiguous(placements).reshape(-1, 3).dot(normal)
+    used -= clear
+    used *= per_room
+    # The sum of squares settles it for a robot that stands.
+    return bool(used.dot(used) < 1.0 or np.abs(used).max() < 1.0)

@@ -19,6 +19,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import joint_placements
 from balance.robots.robot import Robot
 from balance.robots.shapes.floor import FloorWatch
@@ -129,15 +130,12 @@ class Proximity:
         if self._anchor is None:
             self._drop_anchor(q, data)
         else:
-            moved = q - self._anchor
-            np.abs(moved, out=moved)
-            used = self._bound.dot(moved)
-            most = used[used.argmax()]
+            most = largest_use(q, self._anchor, self._bound)
             if most != most:  # a state that is not a number is near nothing, and no anchor
                 self._anchor = None
                 return []
             if most >= 1.0:
-                self._move_anchor(q, moved, data)
+                self._move_anchor(q, np.abs(q - self._anchor), data)
         return self._close_contacts(q, data) if len(self._close) else []
 
     def rows_without(self, q: Array) -> int:
@@ -155,10 +153,9 @@ class Proximity:
 
     def touches_itself(self, q: Array, data: pin.Data) -> bool:
         """Whether :meth:`contacts` has any at ``q``; ``data`` is placed there if it is needed."""
-        if self._anchor is not None and not len(self._close):
-            used = self._bound.dot(np.abs(q - self._anchor))
-            if used[used.argmax()] < 1.0:
-                return False
+        anchor = self._anchor
+        if anchor is not None and not len(self._close) and largest_use(q, anchor, self._bound) < 1:
+            return False
         pin.forwardKinematics(self._model, data, q)
         return bool(self.contacts(q, data))
 
@@ -303,3 +300,13 @@ class Proximity:
             Near(one.i, one.j, points[k] - 0.5 * heights[k] * normal, normal, float(heights[k]))
             for k in chosen
         ]
+
+
+@compiled
+def largest_use(q: Array, anchor: Array, bound: Array) -> float:
+    """The largest entry of ``bound`` times how far ``q`` is from the ``anchor``, joint by joint.
+
+    NaN if one is.
+    """
+    used = bound.dot(np.abs(q - anchor))
+    return used[used.argmax()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -48,7 +49,7 @@ class BaseEstimator:
     ) -> None:
         """``placement`` is that of the inertial unit in the base; ``period`` is in s."""
         self._period, self._assumed = period, assumed
-        self._X_BI, self._X_IB = placement, placement.inverse()
+        self._action_BI, self._X_IB = placement.toActionMatrix(), placement.inverse()
         self._kinematics = LegKinematics(robot, self._X_IB)
         self._weight = robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         self._soles = robot.soles
@@ -104,7 +105,10 @@ class BaseEstimator:
         What is meant to be off the ground is no anchor, whatever it grazes or its sensor reads.
         """
         trust = np.array(
-            [foot_trust(w, s, self._weight) for w, s in zip(wrenches, self._soles, strict=True)]
+            [
+                foot_trust(w, s, self._weight)
+                for w, s in zip(wrenches.tolist(), self._soles, strict=True)
+            ]
         )
         if bearing is not None:
             trust[bearing == 0.0] = 0.0
@@ -115,9 +119,9 @@ class BaseEstimator:
         X_WI = pin.SE3(self.filter.rotation, self.filter.position)
         pose = X_WI * self._X_IB
         velocity = np.concatenate(
-            [self.filter.rotation.T @ self.filter.velocity, gyro - self.filter.gyro_bias]
+            [self.filter.rotation.T.dot(self.filter.velocity), gyro - self.filter.gyro_bias]
         )
-        return pin.SE3ToXYZQUAT(pose), np.asarray(self._X_BI.toActionMatrix() @ velocity)
+        return pin.SE3ToXYZQUAT(pose), np.asarray(self._action_BI.dot(velocity))
 
     def spread(self) -> Array:
         """What :func:`balance.simulation.estimation.errors.plain_stds` needs, in one row (87,)."""
@@ -130,7 +134,12 @@ class LegKinematics:
 
     def __init__(self, robot: Robot, X_IB: pin.SE3) -> None:
         self._model, self._data = robot.model, robot.model.createData()
-        self._soles, self._X_IB = robot.soles, X_IB
+        self._X_IB = X_IB
+        frames = [robot.model.frames[sole.frame_id] for sole in robot.soles]
+        self._places = [
+            (frame.parentJoint, frame.placement * sole.placement)
+            for frame, sole in zip(frames, robot.soles, strict=True)
+        ]
         self._q = pin.neutral(robot.model)
         self._J = np.zeros((6 * len(robot.soles), robot.model.nv - 6))
         self._turn = np.kron(np.eye(2), X_IB.rotation)
@@ -141,16 +150,14 @@ class LegKinematics:
         self._q[7:] = joints
         pin.computeJointJacobians(model, data, self._q)
         poses = []
-        for i, sole in enumerate(self._soles):
-            frame = model.frames[sole.frame_id]
-            X_JS = frame.placement * sole.placement
-            poses.append(self._X_IB * data.oMi[frame.parentJoint] * X_JS)
-            J = pin.getFrameJacobian(model, data, frame.parentJoint, X_JS, pin.LOCAL_WORLD_ALIGNED)
+        for i, (joint, X_JS) in enumerate(self._places):
+            poses.append(self._X_IB * data.oMi[joint] * X_JS)
+            J = pin.getFrameJacobian(model, data, joint, X_JS, pin.LOCAL_WORLD_ALIGNED)
             self._J[6 * i : 6 * i + 6] = self._turn.dot(J[:, 6:])
         return poses, self._J
 
 
-def foot_trust(wrench: Array, sole: ContactSurface, weight: float) -> float:
+def foot_trust(wrench: Array | Sequence[float], sole: ContactSurface, weight: float) -> float:
     """How far a sole with a measured wrench stands still: 1 flat and loaded, 0 in the air.
 
     A sole that tips has its centre of pressure at an edge; points without an area have none.
@@ -160,7 +167,7 @@ def foot_trust(wrench: Array, sole: ContactSurface, weight: float) -> float:
     if load <= 0.0:
         return 0.0
     if not sole.has_area:
-        return float(min(load, 1.0))
+        return min(load, 1.0)
     x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
     margin = -float(sole.edges.dot([x, y, 1.0]).max()) / TRUSTED_MARGIN_M
-    return float(min(load, 1.0) * min(max(margin, 0.0), 1.0))
+    return min(load, 1.0) * min(max(margin, 0.0), 1.0)

@@ -77,8 +77,8 @@ class InvariantFilter:
         ``foot_noise`` (6 k,) are densities of the feet's velocities, m/s/sqrt(Hz) and
         rad/s/sqrt(Hz), in world axes.
         """
-        self.rotation = self.rotation @ pin.exp3(dt * (gyro - self.gyro_bias))
-        acceleration = self.rotation @ (accel - self.accel_bias) + self._gravity
+        self.rotation = self.rotation.dot(pin.exp3(dt * (gyro - self.gyro_bias)))
+        acceleration = self.rotation.dot(accel - self.accel_bias) + self._gravity
         self.position = self.position + dt * self.velocity + 0.5 * dt * dt * acceleration
         self.velocity = self.velocity + dt * acceleration
 
@@ -117,8 +117,8 @@ class InvariantFilter:
                 part
                 for foot, d, C in zip(feet, self.feet, self.foot_rotations, strict=True)
                 for part in (
-                    R @ foot.translation - (d - self.position),
-                    pin.log3(R @ foot.rotation @ C.T),
+                    R.dot(foot.translation) - (d - self.position),
+                    pin.log3(R.dot(foot.rotation).dot(C.T)),
                 )
             ]
         )
@@ -135,14 +135,13 @@ class InvariantFilter:
     def _take_off(self, error: Array) -> None:
         """X <- exp(-error) X, and the biases less theirs."""
         turn, left = pin.exp3(-error[ROTATION]), pin.Jexp3(error[ROTATION])
-        self.rotation = turn @ self.rotation
-        self.velocity = turn @ self.velocity - left @ error[VELOCITY]
-        self.position = turn @ self.position - left @ error[POSITION]
+        self.rotation = turn.dot(self.rotation)
+        self.velocity = turn.dot(self.velocity) - left.dot(error[VELOCITY])
+        self.position = turn.dot(self.position) - left.dot(error[POSITION])
         for i in range(len(self.feet)):
             start = BODY + 6 * i
-            self.feet[i] = turn @ self.feet[i] - left @ error[start : start + 3]
-            self.foot_rotations[i] = (
-                pin.exp3(-error[start + 3 : start + 6]) @ (self.foot_rotations[i])
-            )
+            self.feet[i] = turn.dot(self.feet[i]) - left.dot(error[start : start + 3])
+            turn_foot = pin.exp3(-error[start + 3 : start + 6])
+            self.foot_rotations[i] = turn_foot.dot(self.foot_rotations[i])
         self.gyro_bias = self.gyro_bias - error[self._gyro]
         self.accel_bias = self.accel_bias - error[self._accel]

@@ -28,8 +28,6 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from balance.config import PlantConfig
-from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import contiguous, divide_left, divide_rows, gram
 from balance.robots import Robot
 from balance.simulation.ground import GroundMotion
 from balance.simulation.plants.bodies import Bodies
@@ -37,6 +35,7 @@ from balance.simulation.plants.body_points import BodyPoints
 from balance.simulation.plants.hard_contact import HardContact
 from balance.simulation.plants.interface import Touch
 from balance.simulation.plants.soft_contact import SoftContact
+from balance.simulation.plants.step_maps import seen_by_contacts, velocity_after
 from balance.simulation.plants.surface import Surfaces
 from balance.simulation.plants.welded_contact import WeldedContact
 from balance.simulation.world import obstacles
@@ -66,6 +65,16 @@ class ContactModel(Protocol):
 
     def set_friction(self, surface: int, friction: float) -> None:
         """Change the friction coefficient under one surface."""
+        ...
+
+    def at_rest(
+        self, factor: Array, rows: Array, v: Array, surfaces: Surfaces, dt: float
+    ) -> tuple[Array, Array, Array] | None:
+        """Velocity after a step, impulses (6 k,) and their sum on the base, if nothing is near the
+        ground but surfaces at rest; None if that has to be found out.
+
+        ``rows`` are the surfaces' Jacobians, and the generalised impulse of everything else.
+        """
         ...
 
     def impulses(
@@ -128,6 +137,13 @@ class Contacts:
         self.surfaces.update()
         rows, soles = self._rows, len(self._J)
         near = None if self._bodies is None else self._bodies.near(q, v, dt)
+        if near is None and self._ground is None:
+            found = self.model.at_rest(factor, rows, v, self.surfaces, dt)
+            if found is not None:
+                velocity, impulses, self.on_base = found
+                np.divide(impulses.reshape(-1, 6), dt, out=self.wrenches)
+                self.touches = ()
+                return velocity
         if near is not None:
             rows = np.concatenate([self._J, near.rows, self.drive[None]])
         half, products, free = seen_by_contacts(factor, rows, v)
@@ -139,27 +155,8 @@ class Contacts:
         impulses = self.model.impulses(products, free, self.surfaces, dt, near)
         np.divide(impulses[:soles].reshape(-1, 6), dt, out=self.wrenches)
         self.touches = () if near is None else near.touches(impulses[soles:], dt)
-        np.dot(impulses, J[:, :6], out=self.on_base)
+        self.on_base = impulses.dot(J[:, :6])
         return velocity_after(factor, half, impulses, v)
-
-
-@compiled
-def seen_by_contacts(U: Array, rows: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Y^T, Delassus matrix and velocities without contact, of ``rows`` J and below them ``drive``.
-
-    With Y = U^-T [J^T  drive] the products Y^T Y hold the Delassus matrix, and in their last column
-    what ``drive`` adds to the contacts' velocities J v.
-    """
-    half = divide_rows(rows, U)
-    products = gram(half)
-    free = rows[:-1].dot(v) + products[:-1, -1]
-    return half, contiguous(products[:-1, :-1]), free
-
-
-@compiled
-def velocity_after(U: Array, half: Array, impulses: Array, v: Array) -> Array:
-    """v + (M + dt B)^-1 (J^T impulses + drive), with ``half`` of :func:`seen_by_contacts`."""
-    return v + divide_left(U, impulses.dot(half[:-1]) + half[-1])
 
 
 def make_contact_model(robot: Robot, config: PlantConfig) -> ContactModel:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from balance.config import PlantConfig
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import solve_symmetric
+from balance.dynamics.linear_algebra import contiguous, solve_symmetric
 from balance.robots import Robot
 from balance.robots.contact_rows import ContactRows
 from balance.robots.same_body import shared_corners
 from balance.simulation.plants.body_impulses import RECOVERY_SPEED, BodyImpulses
 from balance.simulation.plants.body_points import BodyPoints
+from balance.simulation.plants.step_maps import seen_by_contacts, velocity_after
 from balance.simulation.plants.surface import (
     Surfaces,
     closing_velocity,
@@ -90,6 +91,20 @@ class HardContact:
             return self._solver.complementarity
         W, impulses, change, _ = self._stuck
         return float(np.abs(W.dot(impulses) - change).max() * np.abs(impulses).max())
+
+    def at_rest(
+        self, factor: Array, rows: Array, v: Array, surfaces: Surfaces, dt: float
+    ) -> tuple[Array, Array, Array] | None:
+        if surfaces.present is not None:
+            return None
+        held, velocity, wrenches, on_base, W, impulses, change = at_rest(
+            factor, rows, v, surfaces.gaps, surfaces.plane_fit, surfaces.normals,
+            self._held.entries, self._sticking, dt,
+        )  # fmt: skip
+        if not held:
+            return None
+        self._stuck = W, impulses, change, wrenches
+        return velocity, wrenches, on_base
 
     def impulses(
         self, W: Array, free: Array, surfaces: Surfaces, dt: float, near: BodyPoints | None = None
@@ -231,6 +246,38 @@ class HardContact:
         if self._stuck is not None:
             return surfaces.share(self._stuck[3])
         return np.zeros((surfaces.gaps.size, 3)) if self._corners is None else self._corners
+
+
+@compiled
+def at_rest(
+    U: Array,
+    rows: Array,
+    v: Array,
+    gaps: Array,
+    plane_fit: Array,
+    normals: Array,
+    entries: NDArray[np.intp],
+    sticking: Array,
+    dt: float,
+) -> tuple[bool, Array, Array, Array, Array, Array, Array]:
+    """A step in which all surfaces lie flat and stick, in one call; first, whether they do.
+
+    Then the velocity after it, the impulses (6 k,), their sum on the base, and what
+    :func:`flat_impulses` says: W, impulses and the change of what is held.
+    """
+    heights = gaps.copy().ravel()
+    wrenches = np.zeros(6 * len(gaps))
+    if not heights.dot(heights) < FLAT_M**2:
+        return False, v, wrenches, v, rows, v, v
+    half, W, free = seen_by_contacts(U, rows, v)
+    W_held, change, impulses, firm, margin = flat_impulses(
+        W, free, heights, plane_fit, normals, entries, sticking, dt
+    )
+    if not (firm and margin >= 0.0):
+        return False, v, wrenches, v, rows, v, v
+    wrenches[entries] = impulses
+    on_base = wrenches.dot(contiguous(rows[:-1, :6]))
+    return True, velocity_after(U, half, wrenches, v), wrenches, on_base, W_held, impulses, change
 
 
 @compiled

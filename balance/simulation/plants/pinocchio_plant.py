@@ -127,7 +127,7 @@ class PinocchioPlant:
         self.q = pin.integrate(model, q, dt * self.v)
         # In the world convention crba leaves the joints' placements and Jacobians as well.
         pin.crba(model, data, self.q, pin.Convention.WORLD)
-        self.v[:6] = self._momentum.base_velocity(self.v[6:])
+        self._momentum.give_base(self.v)
         self._last = self.q, self.v
         self.time += dt
 

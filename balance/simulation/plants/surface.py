@@ -7,8 +7,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from balance.dynamics.compiled import compiled
-from balance.dynamics.placements import frame_points, joint_placements
+from balance.dynamics.compiled import COMPILED, compiled
+from balance.dynamics.linear_algebra import contiguous
+from balance.dynamics.placements import frame_points, joint_placements, moved_by
 from balance.robots import Robot
 from balance.robots.contact_points import surface_cone
 from balance.robots.contact_rows import ContactRows
@@ -43,12 +44,23 @@ class Surfaces:
         present = np.arange(m) < np.array([[len(s.corners)] for s in robot.soles])
         self.present = None if present.all() else np.flatnonzero(present)
         """Numbers of the corners that there are; None if all surfaces have m of them."""
+        # The Jacobians are the joints', at the world's origin, in the axes of the surfaces.
+        self._J, self._to_axes = J, np.zeros((6 * self.count, 6))
+        self._planes = np.zeros((self.count, 4, 3))
         self._surfaces = [
-            _Surface(robot, surface, placements, points, rows)
-            for surface, points, rows in zip(
-                robot.soles, self._points, J.reshape(self.count, 6, -1), strict=True
+            _Surface(robot, surface, placements, *of_surface)
+            for surface, *of_surface in zip(
+                robot.soles, self._points, self._planes, J.reshape(self.count, 6, -1), strict=True
             )
         ]
+        self._joints = np.array([one.joint for one in self._surfaces], dtype=np.intp)
+        self._rows = np.zeros((self.count, 4 + m, 4))
+        for one, rows in zip(self._surfaces, self._rows, strict=True):
+            rows[: 4 + one.n] = one.rows
+        moved = [moved_by(robot.model, one.joint) for one in self._surfaces]
+        self._moves = np.repeat(moved, 6, axis=0).reshape(6 * self.count, -1)
+        self._placements, self._all_J = placements, data.J
+        self._alike = present.all() and not robot.objects and all(s.has_area for s in robot.soles)
         self.gaps, self.normals = self._points[:, 4:, 2], self._points[:, :3, 2]
         self._axes = self._points[:, :3]
         self._corner_rows = np.zeros((self.count, m, 3, 6))
@@ -63,8 +75,20 @@ class Surfaces:
 
     def update(self) -> None:
         """Take poses and Jacobians from ``data``, which holds the joints' placements and own."""
+        if COMPILED and self._alike:
+            place_surfaces(
+                self._placements, self._joints, self._rows, self._planes, self._all_J,
+                self._moves, self._points, self._to_axes, self._J,
+            )  # fmt: skip
+            return
+        for surface, to_axes in zip(
+            self._surfaces, self._to_axes.reshape(self.count, 6, 6), strict=True
+        ):
+            to_axes[:] = surface.place()
+        np.dot(self._to_axes, self._all_J, out=self._J)
+        self._J *= self._moves
         for surface in self._surfaces:
-            surface.update(self._model, self._data)
+            surface.turn()
 
     def carry(self, on_ground: frozenset[str], pose: pin.SE3, twist: pin.Motion) -> Array:
         """Move the planes of those surfaces that are ``on_ground``, which is at ``pose``.
@@ -112,7 +136,7 @@ def closing_velocity(plane_fit: Array, normals: Array, closing: Array) -> Array:
 
 
 class _Surface:
-    """One surface; writes its axes, centre and corners to ``points`` and its Jacobian to ``J``."""
+    """One surface; writes axes, centre and corners to ``points`` (4 + m, 3), and its ``plane``."""
 
     def __init__(
         self,
@@ -120,16 +144,18 @@ class _Surface:
         surface: ContactSurface,
         placements: Array,
         points: Array,
+        plane: Array,
         J: Array,
     ) -> None:
         frame = robot.model.frames[surface.frame_id]
         self.name, self._plane, self._surface = surface.name, surface.plane, surface
         self._turns = not surface.has_area
-        self._joint = frame.parentJoint
+        self.joint = frame.parentJoint
         self._X_JS = frame.placement * surface.placement
-        self._rows = frame_points(self._X_JS, surface.corners)
+        self.rows = frame_points(self._X_JS, surface.corners)
         self.n = len(surface.corners)
-        self._placement, self._points, self._J = placements[self._joint], points[: 4 + self.n], J
+        self._placement, self._points, self._J = placements[self.joint], points[: 4 + self.n], J
+        self._on_plane = plane
         self._place(surface.plane)
         self._patches = Patches(robot, surface) if robot.objects else None
         self.corner_rows = np.stack([_point_rows(corner) for corner in surface.corners])
@@ -138,25 +164,32 @@ class _Surface:
         self.plane_fit = -np.linalg.pinv(np.stack([np.ones(self.n), y, -x], axis=1))
 
     def _place(self, plane: pin.SE3) -> None:
-        self._level = np.array_equal(plane.homogeneous, np.eye(4))
-        self._R_WP, self._p_WP = plane.rotation.copy(), plane.translation.copy()
+        """Axes of the plane in columns and, in the last row, its origin, world axes."""
+        self._on_plane[:3], self._on_plane[3] = plane.rotation, plane.translation
 
     def carry(self, data: pin.Data, pose: pin.SE3, twist: pin.Motion) -> Array:
         """Place the plane on ground at ``pose``; its velocity (6,) at the centre, surface axes."""
         self._place(pose * self._plane)
-        X = data.oMi[self._joint] * self._X_JS
+        X = data.oMi[self.joint] * self._X_JS
         if self._turns:
-            X = pin.SE3(self._surface.axes(X.rotation, self._R_WP), X.translation)
+            X = pin.SE3(self._surface.axes(X.rotation, self._on_plane[:3]), X.translation)
         return np.asarray(X.actInv(twist).vector)
 
-    def update(self, model: pin.Model, data: pin.Data) -> None:
-        self._J[:] = pin.getFrameJacobian(model, data, self._joint, self._X_JS, pin.LOCAL)
-        np.dot(self._rows, self._placement, out=self._points)
+    def place(self) -> Array:
+        """Write where the surface is; the matrix (6, 6) that takes twists at the world's origin to
+        its centre and axes.
+        """
+        np.dot(self.rows, self._placement, out=self._points)
+        X_WS = pin.SE3(self._points[:3].T, self._points[3])
         if self._patches is not None:
             self._patches.localise(self._points)
-        elif not self._level:
-            self._points[3:] -= self._p_WP
-            self._points[:] = self._points.dot(self._R_WP)
+        else:
+            self._points[3:] -= self._on_plane[3]
+            self._points[:] = self._points.dot(self._on_plane[:3])
+        return np.asarray(X_WS.toActionMatrixInverse())
+
+    def turn(self) -> None:
+        """Put axes and Jacobian of what may turn on its contact into those of the contact."""
         if self._turns:
             self._take_contact_axes()
 
@@ -166,6 +199,35 @@ class _Surface:
         R_PC = self._surface.axes(R_PS, np.eye(3))
         self._J[:] = (R_PC.T @ R_PS @ self._J.reshape(2, 3, -1)).reshape(6, -1)
         self._points[:3] = R_PC.T
+
+
+@compiled
+def place_surfaces(
+    placements: Array,
+    joints: Indices,
+    rows: Array,
+    planes: Array,
+    J: Array,
+    moves: Array,
+    points: Array,
+    to_axes: Array,
+    own_J: Array,
+) -> None:
+    """:meth:`_Surface.place` and the Jacobians of all surfaces, which have as many corners."""
+    for i in range(len(joints)):
+        own = rows[i].dot(contiguous(placements[joints[i]]))
+        x, y, z = own[3, 0], own[3, 1], own[3, 2]
+        for j in range(3):
+            a, b, c = own[j, 0], own[j, 1], own[j, 2]
+            for part in (0, 3):
+                row = to_axes[6 * i + j + part]
+                row[part], row[part + 1], row[part + 2] = a, b, c
+            row = to_axes[6 * i + j]
+            row[3], row[4], row[5] = y * c - z * b, z * a - x * c, x * b - y * a
+        own[3:] -= planes[i, 3]
+        points[i] = own.dot(planes[i, :3])
+    np.dot(to_axes, J, out=own_J)
+    own_J *= moves
 
 
 def most_corners(robot: Robot) -> int:

@@ -46,6 +46,9 @@ class WeldedContact:
     def recall(self, memory: tuple[Any, ...]) -> None:
         self._anchors, self._bodies.last = memory
 
+    def at_rest(self, factor: Array, rows: Array, v: Array, surfaces: Surfaces, dt: float) -> None:
+        return None
+
     def impulses(
         self, W: Array, free: Array, surfaces: Surfaces, dt: float, near: BodyPoints | None = None
     ) -> Array:

@@ -89,10 +89,15 @@ class BalanceV1:
         """Patterns of names of cells; anything but all of them is a partial result, which is not
         ranked. Example: ['clean hip 20 ms *']."""
         chest: str | None = None
-        """Body of the chest; known of robots that ship."""
+        """Body of the chest of a robot of your own; that of robots that ship is frozen."""
 
     def __init__(self, config: Config, robot: Robot) -> None:
         self.config, self.robot = config, robot
+        if config.chest is not None and robot.name in CHESTS:
+            raise ConfigError(
+                f"'chest' = '{config.chest}': the chest of robot '{robot.name}' is frozen "
+                f"('{CHESTS[robot.name][0]}'); leave the key out"
+            )
         self.cells = [
             cell
             for cell in all_cells()

@@ -123,7 +123,7 @@ class BenchBalance:
                     "force / weight": level.value,
                     "force [N]": level.value * self.robot.mass * 9.81,
                     "pushes": len(level.rows),
-                    "without step or fall": sum(self.passed([row]) for row in level.rows),
+                    "recovered without a step": sum(self.passed([row]) for row in level.rows),
                     "passed": "yes" if level.passed else "no",
                 }
                 good = [row for row in level.rows if self.passed([row])]

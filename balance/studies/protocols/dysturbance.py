@@ -63,6 +63,14 @@ class DysturbanceConfig(ProtocolConfig):
     """Decides placements and noise."""
 
 
+class LadderConfig(DysturbanceConfig):
+    """Keys of the three tests that search for the largest level withstood."""
+
+    stop_failed: bool = False
+    """Whether a level ends with the fall after which it has failed, whatever its other runs would
+    give; what is withstood stays the same."""
+
+
 class Dysturbance:
     """One of the tests; what varies is a subclass's."""
 
@@ -123,6 +131,13 @@ class Dysturbance:
             "falls there": None if failed is None else sum(map(fell, failed.rows)),
             "runs": sum(len(one.rows) for one in finding.levels),
         }
+
+    def over_conditions(self, findings: Sequence[Finding]) -> list[Indicators]:
+        """The last line of a report on several conditions: the smallest level that any failed."""
+        failed = [one.failed.value for one in findings if one.failed is not None]
+        if len(findings) < 2 or not failed:
+            return []
+        return [{"side": "all", "smallest level failed": min(failed)}]
 
     @staticmethod
     def measure(recording: Recording) -> dict[str, Any]:

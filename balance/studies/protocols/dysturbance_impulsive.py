@@ -11,7 +11,7 @@ from balance.config.pendulum import FallConfig, PendulumConfig
 from balance.errors import ConfigError
 from balance.robots import Robot
 from balance.studies.protocols.base import SIDES
-from balance.studies.protocols.dysturbance import Dysturbance, DysturbanceConfig, mean_of, over
+from balance.studies.protocols.dysturbance import Dysturbance, LadderConfig, mean_of, over
 from balance.studies.protocols.indicators import absorbed
 from balance.studies.protocols.interface import Condition, Finding, Indicators
 
@@ -26,7 +26,7 @@ GUESS_J_KG = 0.15  # of the robot's mass: about what ankles alone can catch
 class Impulsive(Dysturbance):
     """A pendulum falls against the robot with rising energy."""
 
-    class Config(DysturbanceConfig):
+    class Config(LadderConfig):
         """Keys of `dysturbance_impulsive`."""
 
         levels_J: Annotated[tuple[Energy, ...], Field(min_length=1)] = LEVELS_J
@@ -52,9 +52,10 @@ class Impulsive(Dysturbance):
 
     def conditions(self) -> list[Condition]:
         """One for each side."""
-        guess = sum(x <= GUESS_J_KG * self.robot.mass for x in self.levels) - 1
+        guess = max(sum(x <= GUESS_J_KG * self.robot.mass for x in self.levels) - 1, 0)
+        runs, stop = self.config.runs, self.config.stop_failed
         return [
-            Condition(side, self.levels, self.config.runs, {"side": side}, guess=max(guess, 0))
+            Condition(side, self.levels, runs, {"side": side}, guess=guess, stop_failed=stop)
             for side in self.config.sides
         ]
 
@@ -86,4 +87,4 @@ class Impulsive(Dysturbance):
                 line["absorbed [J]"], line["absorbed share"] = taken, share
                 line["absorbed, human [J]"] = taken / factor.energy
             lines.append(line)
-        return lines
+        return lines + self.over_conditions(findings)

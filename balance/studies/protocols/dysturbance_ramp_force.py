@@ -29,8 +29,9 @@ class Ramp(Dysturbance):
     def lines(
         self, findings: Sequence[Finding], rate: str, name: str, unit: str
     ) -> list[Indicators]:
-        """What was withstood before the fall began, by side and rate: mean and least."""
-        found = []
+        """What was withstood before the fall began, by side and rate, and the least of all."""
+        found: list[Indicators] = []
+        least: list[float] = []
         for finding in findings:
             side = finding.condition.facts["side"]
             factor = self.factors(side)
@@ -49,6 +50,9 @@ class Ramp(Dysturbance):
                     "runs": len(level.rows),
                 }
                 found.append(line)
+                least += values
+        if len(found) > 1 and least:
+            found.append({"side": "all", f"least [{unit}]": min(least)})
         return found
 
 

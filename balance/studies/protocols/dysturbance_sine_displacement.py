@@ -16,7 +16,7 @@ LEVELS_DEG = (
     0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 10.0,
     12.0, 15.0, 20.0, 25.0, 30.0,
 )  # fmt: skip
-GUESS_M = 0.03
+GUESS_SHARE = 0.1  # of the CoM's height; rather too much: a level that fails takes few runs
 
 
 class SineDisplacement(Sine):
@@ -32,7 +32,8 @@ class SineDisplacement(Sine):
 
     def conditions(self) -> list[Condition]:
         """One for each side and frequency."""
-        return self.conditions_at(self.config.levels_deg, math.degrees(GUESS_M / self.length))
+        way = GUESS_SHARE * float(self.robot.com()[2])
+        return self.conditions_at(self.config.levels_deg, math.degrees(way / self.length))
 
     def motion(self, condition: Condition, level: float) -> Mapping[str, Any]:
         """A sine of angle."""

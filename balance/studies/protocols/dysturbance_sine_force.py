@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from pydantic import Field
 from balance.recordings.recording import Recording
 from balance.studies.protocols.dysturbance import (
     Dysturbance,
-    DysturbanceConfig,
+    LadderConfig,
     mean_of,
     over,
 )
@@ -31,7 +32,7 @@ LEVELS_N = (
 GUESS_N_KG = 1.5  # of the robot's mass
 
 
-class SineConfig(DysturbanceConfig):
+class SineConfig(LadderConfig):
     """Keys of both sinusoidal tests."""
 
     frequencies_hz: Annotated[tuple[Frequency, ...], Field(min_length=1)] = (0.5, 1.0, 2.0)
@@ -57,6 +58,7 @@ class Sine(Dysturbance):
                 self.config.runs,
                 {"side": side, "frequency [Hz]": frequency},
                 guess=first,
+                stop_failed=self.config.stop_failed,
             )
             for side in self.config.sides
             for frequency in self.config.frequencies_hz
@@ -103,7 +105,7 @@ class Sine(Dysturbance):
             inertia, _, stiffness = impedance(self._responses(findings, side))
             line |= {"inertia I [kg]": inertia, "stiffness K [N/m]": stiffness}
             lines.append(line)
-        return lines
+        return lines + self.over_conditions(findings)
 
     def _responses(self, findings: Sequence[Finding], side: str) -> list[Response]:
         """Of all frequencies of a side at which some level was withstood."""
@@ -112,7 +114,7 @@ class Sine(Dysturbance):
             stiffness = mean_of(finding.margin, "stiffness_N_m")
             damping = mean_of(finding.margin, "damping_Ns_m")
             if finding.condition.facts["side"] == side and stiffness and damping is not None:
-                omega = 6.283185307179586 * finding.condition.facts["frequency [Hz]"]
+                omega = 2.0 * math.pi * finding.condition.facts["frequency [Hz]"]
                 found.append(Response(omega, stiffness, damping))
         return found
 

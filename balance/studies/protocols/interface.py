@@ -23,7 +23,9 @@ class Condition:
     """Something that is tested at rising ``levels``, each with ``runs`` runs.
 
     With ``search`` the largest level withstood is searched, from ``guess`` or from that of the
-    condition ``after``; without it every level is run.  ``facts`` are columns of the table.
+    condition ``after``; without it every level is run.  With ``stop_failed`` a level ends with the
+    run after which it has failed whatever the others would give.  ``facts`` are columns of the
+    table.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Condition:
     search: bool = True
     guess: int = 0
     after: str | None = None
+    stop_failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,10 @@ class ProtocolClass(Protocol):
     def report(self, findings: Sequence[Finding]) -> list[Indicators]:
         """The indicators, one line for each condition or fewer."""
         ...
+
+
+BEST: Row = {"outcome": "recovered"}
+"""What a run that was not made could give at most."""
 
 
 def fell(row: Row) -> bool:

@@ -33,7 +33,12 @@ from balance.studies.protocols.study import Entrant, ProtocolStudy
 FORMAT = 1
 FOLDER = Path("results") / "scoreboard"
 CHECKSUM = "checksum"
-VERSIONS = ("balance", "pin", "mujoco", "numpy", "python")
+VERSIONS = ("balance", "commit", "pin", "mujoco", "numpy", "python")
+NEEDED = {
+    "law": str, "law_hash": str, "robot": str, "engine": str, "versions": dict, "changes": dict,
+    "errors": int, "steps": int, "recovery_share": float | None, "cells": dict,
+}  # fmt: skip
+"""Keys that the page is made of, and what they hold."""
 DIGITS = 4
 
 
@@ -71,8 +76,13 @@ class Entry:
 
     @property
     def ranked(self) -> bool:
-        """Whether it is whole, and its world that of all others."""
-        return not (self.partial or self.tree["changes"])
+        """Whether it is whole, its world that of all others, and every run has a result."""
+        return not (self.partial or self.tree["changes"] or self.errors)
+
+    @property
+    def errors(self) -> int:
+        """Runs without a result, which count as falls: one that took too long, for example."""
+        return int(self.tree.get("errors", 0))
 
     @property
     def scores(self) -> dict[str, Score]:
@@ -97,6 +107,7 @@ def entry_tree(study: ProtocolStudy, entrant: Entrant) -> dict[str, Any]:
         "versions": {name: versions[name] for name in VERSIONS if name in versions},
         "controller": _plain(entrant.experiment["controller"]),
         "plant": _plain(entrant.experiment["plant"]),
+        "places": {name: list(place) for name, place in protocol.places.items()},
         "changes": _plain(study.changes(entrant)),
         "errors": study.counts["error"],
         "partial": protocol.partial,
@@ -191,16 +202,30 @@ def read_entry(path: Path) -> Entry:
             f"{str(tree.get('protocol_hash'))[:12]}); this version of balance ranks "
             f"{FROZEN['name']}, hash {HASH[:12]}; remove the file, or use the version that made it"
         )
+    said = {"errors": 0, **tree}
+    wrong = [key for key, kind in NEEDED.items() if not isinstance(said.get(key), kind)]
+    if wrong:
+        raise FileError(
+            f"{path} does not say, or not as an entry does: {', '.join(wrong)}; remove the file"
+        )
     names = {cell.name for cell in all_cells()}
-    cells = tree.get("cells")
-    if (
-        not isinstance(cells, dict)
-        or not cells
-        or not set(cells) <= names
-        or any(len(values) != FROZEN["seeds"] for values in cells.values())
-    ):
+    if not tree["cells"] or not set(tree["cells"]) <= names:
         raise FileError(f"{path} has cells that {FROZEN['name']} does not; remove the file")
+    if not all(map(_are_limits, tree["cells"].values())):
+        raise FileError(
+            f"{path} has cells without {FROZEN['seeds']} limits from 0 to "
+            f"{FROZEN['levels'][-1]:g}, one for each seed; remove the file"
+        )
     return Entry(path, tree)
+
+
+def _are_limits(values: Any) -> bool:
+    """Whether these are a cell's limits, one for each seed."""
+    return (
+        isinstance(values, list)
+        and len(values) == FROZEN["seeds"]
+        and all(isinstance(x, float | int) and 0.0 <= x <= FROZEN["levels"][-1] for x in values)
+    )
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -212,15 +237,18 @@ def read_entries(folder: Path) -> list[Entry]:
 
 
 def ranks(entries: Sequence[Entry]) -> list[str]:
-    """Rank of each entry: one more than there are whose interval lies above its own.
+    """Places that the intervals leave open to each entry, as ``1`` or, for a tie, as ``1-2``.
 
-    Entries that share a rank are tied, which an equals sign shows; some are not ranked.
+    The first is one more than there are entries whose interval lies above its own, the last leaves
+    room for those whose interval lies below; entries whose intervals overlap share a place.  Some
+    are not ranked.
     """
     whole = [one.scores["all"] for one in entries if one.ranked]
     found = []
     for one in entries:
         mine = one.scores["all"]
-        found.append(0 if not one.ranked else 1 + sum(other.low > mine.high for other in whole))
-    return [
-        "" if rank == 0 else f"{rank}=" if found.count(rank) > 1 else str(rank) for rank in found
-    ]
+        first = 1 + sum(other.low > mine.high for other in whole)
+        last = len(whole) - sum(other.high < mine.low for other in whole)
+        tie = f"{first}" if first == last else f"{first}-{last}"
+        found.append(tie if one.ranked else "")
+    return found

@@ -42,8 +42,8 @@ def page_text(entries: Sequence[Entry]) -> str:
         f"Protocol [`{FROZEN['name']}`](protocols.md#ours-balance_v1), hash `{HASH[:12]}`: the "
         f"mean over {len(all_cells())} cells of the largest recovered push over the ankle limit. "
         "Written by `balance protocol report` from the files in `results/scoreboard/`; "
-        "[how to add a row](protocols.md#a-row-of-your-own). Entries whose intervals overlap with "
-        "that of one above share its rank (=).",
+        "[how to add a row](protocols.md#a-row-of-your-own). A rank is the range of places that "
+        "the intervals leave open: entries whose intervals overlap are tied, and share a place.",
     ]
     for robot in robots_of(entries):
         here = [one for one in entries if one.robot == robot]
@@ -55,7 +55,8 @@ def page_text(entries: Sequence[Entry]) -> str:
         if others:
             parts.append(
                 "Not ranked: partial entries, of some of the cells only, to be compared only where "
-                "the cells are the same, and those whose experiment was changed."
+                "the cells are the same, those whose experiment was changed, and those with runs "
+                "that have no result."
             )
             rows = [[_why(one), *_cells(one)] for one in others]
             parts.append(markdown(("not ranked", *HEAD[1:]), rows))
@@ -65,6 +66,7 @@ def page_text(entries: Sequence[Entry]) -> str:
 def _why(one: Entry) -> str:
     """Why an entry is not ranked."""
     reasons = [f"{len(one.limits)} cells"] if one.partial else []
+    reasons += [f"{one.errors} runs without a result"] if one.errors else []
     return ", ".join([*reasons, *(f"{key} changed" for key in one.tree["changes"])])
 
 
@@ -82,7 +84,7 @@ def _cells(one: Entry) -> list[str]:
         f"{both.least:.2f}",
         str(one.tree["steps"]),
         "" if share is None else f"{share:.2f}",
-        str(one.tree["versions"]["balance"]),
+        str(one.tree["versions"].get("balance", "")),
     ]
 
 

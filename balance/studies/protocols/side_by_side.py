@@ -62,9 +62,9 @@ SIX = (
 """The margins of the five tests, and the share of the hit's energy that is absorbed."""
 
 KEYS: dict[str, dict[str, Any]] = {
-    "dysturbance_impulsive": {},
-    "dysturbance_sine_force": {"frequencies_hz": [FREQUENCY_HZ]},
-    "dysturbance_sine_displacement": {"frequencies_hz": [FREQUENCY_HZ]},
+    "dysturbance_impulsive": {"stop_failed": True},
+    "dysturbance_sine_force": {"frequencies_hz": [FREQUENCY_HZ], "stop_failed": True},
+    "dysturbance_sine_displacement": {"frequencies_hz": [FREQUENCY_HZ], "stop_failed": True},
     "dysturbance_ramp_force": {"rates_N_s": [FORCE_RATE]},
     "dysturbance_ramp_displacement": {"rates_deg_s": [ANGLE_RATE]},
 }

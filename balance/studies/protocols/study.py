@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from balance.errors import BalanceError, ConfigError
 from balance.recordings.atomic_writes import write_atomically
 from balance.recordings.settling import UntilSettled
 from balance.robots import Robot
+from balance.robots.robot import robot_files, robot_path
 from balance.robots.stance import robot_of
 from balance.studies.cells import code_key, look_up
 from balance.studies.protocols.base import base_experiment
@@ -29,32 +30,16 @@ from balance.studies.protocols.interface import (
     Level,
     ProtocolConfig,
 )
-from balance.studies.protocols.ladder import bracket, next_level
+from balance.studies.protocols.ladder import next_level
 from balance.studies.protocols.report import report_table, rounded
+from balance.studies.protocols.search import Search
 from balance.studies.store import Row, StudyFolder
 from balance.studies.summary import errors, outcomes, timing
 from balance.studies.table import write_table
 from balance.studies.workers import Result, Task
 
-TIMEOUT_S = 900.0
-
-
-@dataclass
-class Search:
-    """One condition of one law on its way: which runs of which levels are done."""
-
-    number: int
-    condition: Condition
-    rows: dict[int, dict[int, Row]] = field(default_factory=dict)
-    passed: dict[int, bool] = field(default_factory=dict)
-    waiting: list[tuple[int, int]] = field(default_factory=list)
-    begun: bool = False
-    finished: bool = False
-
-    @property
-    def limit(self) -> int:
-        """The highest rung withstood; -1 if none was."""
-        return bracket(self.passed, len(self.condition.levels))[0]
+TIMEOUT_S = 3600.0
+"""By the clock, so it must not be reached on a busy machine: a verdict is not to depend on that."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +102,13 @@ class ProtocolStudy:
     def _make_searches(self, robots: Sequence[Path]) -> None:
         self.searches: list[Search] = []
         self._of: list[Entrant] = []
+        self._by_name: dict[tuple[int, str], Search] = {}
         for entrant in self.entrants:
             for condition in entrant.protocol.conditions():
-                self.searches.append(Search(len(self.searches), condition))
+                one = Search(len(self.searches), condition)
+                self.searches.append(one)
                 self._of.append(entrant)
+                self._by_name[id(entrant), condition.name] = one
         for number in self._first_of_each():
             one, entrant = self.searches[number], self._of[number]
             overrides = entrant.protocol.experiment(one.condition, one.condition.levels[0], 0)
@@ -173,6 +161,8 @@ class ProtocolStudy:
                 if not one.waiting:
                     continue
                 level, run = one.waiting.pop(0)
+                if level in one.passed:
+                    continue
                 key = f"{number}.{level}.{run}"
                 row = self._folder.get(key) if self._folder else None
                 if row is None:
@@ -183,13 +173,13 @@ class ProtocolStudy:
     def _ask(self, one: Search) -> bool:
         """Let a search say what it needs next; False if it must wait for runs or for another."""
         condition = one.condition
-        if any(len(rows) < condition.runs for rows in one.rows.values()):
+        if len(one.passed) < len(one.rows):
             return False
         if not condition.search:
             if one.begun:
                 one.finished = True
             else:
-                self._begin(one, range(len(condition.levels)))
+                one.begin(range(len(condition.levels)))
             return True
         guess = condition.guess
         if condition.after is not None and not one.rows:
@@ -201,20 +191,12 @@ class ProtocolStudy:
         if level is None:
             one.finished = True
         else:
-            self._begin(one, [level])
+            one.begin([level])
         return True
 
     def _named(self, number: int, name: str) -> Search:
         """The condition of this name of the same law."""
-        entrant = self._of[number]
-        pairs = zip(self.searches, self._of, strict=True)
-        return next(s for s, of in pairs if of is entrant and s.condition.name == name)
-
-    def _begin(self, one: Search, levels: Sequence[int]) -> None:
-        one.begun = True
-        for level in levels:
-            one.rows[level] = {}
-            one.waiting += [(level, run) for run in range(one.condition.runs)]
+        return self._by_name[id(self._of[number]), name]
 
     def _task(self, key: str, number: int, level: int, run: int) -> Task:
         entrant, condition = self._of[number], self.searches[number].condition
@@ -253,11 +235,7 @@ class ProtocolStudy:
 
     def _note(self, one: Search, row: Row) -> None:
         _, level, run = map(int, row["key"].split("."))
-        rows = one.rows[level]
-        rows[run] = row
-        if len(rows) == one.condition.runs:
-            protocol = self._of[one.number].protocol
-            one.passed[level] = protocol.passed([rows[i] for i in range(len(rows))])
+        one.note(level, run, row, self._of[one.number].protocol.passed)
 
     def findings(self, entrant: Entrant) -> list[Finding]:
         """What is known of the conditions of a law."""
@@ -268,7 +246,7 @@ class ProtocolStudy:
                     Level(
                         index,
                         one.condition.levels[index],
-                        tuple(one.rows[index][run] for run in range(one.condition.runs)),
+                        tuple(one.rows[index][run] for run in sorted(one.rows[index])),
                         one.passed[index],
                     )
                     for index in sorted(one.passed)
@@ -289,7 +267,11 @@ class ProtocolStudy:
         robot, robots = self._asked
         shipped = base_experiment(robot, entrant.law, self.engine, None, robots)
         own, keys = entrant.experiment, {*shipped, *entrant.experiment} - {"controller"}
-        return {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
+        found = {key: own.get(key) for key in sorted(keys) if own.get(key) != shipped.get(key)}
+        ours = robot_files().get(self.robot.name)
+        if ours is not None and not robot_path(robot, robots).samefile(ours):
+            found["robot"] = robot  # of the same name, from another file
+        return found
 
     def draw(self, folder: Path, pdf: bool = False) -> None:
         """Nothing: there is no figure before the end."""
@@ -300,7 +282,7 @@ class ProtocolStudy:
             f"{one.number}.{level}.{run}"
             for one in self.searches
             for level in sorted(one.rows)
-            for run in range(one.condition.runs)
+            for run in sorted(one.rows[level])
         ]
         write_table(folder.path / "runs.parquet", lambda: folder.rows(keys))
         lines = self.report()
@@ -331,4 +313,12 @@ def _made(found: Found, config: ProtocolConfig, robot: Robot) -> Any:
             f"protocol '{shown_name(found.name)}': its 'conditions' must be a list of Condition, "
             "with one at least (docs/extending.md)"
         )
+    known: set[str] = set()
+    for one in conditions:
+        if one.name in known or (one.after is not None and one.after not in known):
+            raise ConfigError(
+                f"protocol '{shown_name(found.name)}': condition '{one.name}' must have a name of "
+                "its own, and come after one that stands before it (docs/extending.md)"
+            )
+        known.add(one.name)
     return made

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from balance.app.cli import app
+from balance.app.cli import app, main
 from balance.app.cli.check import kind_of
 from balance.config.paths import data_folder
-from balance.errors import BalanceError
+from balance.errors import BalanceError, is_interrupt
 
 EXPERIMENT: dict[str, Any] = {"robot": "toro", "duration_s": 2, "controller": {"law": "momentum"}}
 PUSH = {"type": "impulse", "direction": [0, 1, 0], "time_s": 0, "impulse_Ns": 3}
@@ -218,3 +218,61 @@ def test_unknown_name_lists_what_is_shipped() -> None:
 def test_schema_of_every_kind_is_printed(kind: str, key: str) -> None:
     result = CliRunner().invoke(app, ["schema", kind])
     assert key in json.loads(result.output)["properties"]
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_names_that_only_a_robot_knows_are_told_beside_wrong_keys(
+    command: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "wrong.yaml"
+    push = PUSH | {"duration_s": 0.1, "body": "torso"}
+    file.write_text(yaml.safe_dump(EXPERIMENT | {"duration": 2, "pushes": [push]}))
+    result = CliRunner().invoke(app, [command, str(file)])
+    text = str(result.exception)
+    assert "2 problems" in text
+    assert "unknown key 'duration'" in text
+    assert "pushes.0.body = 'torso': robot 'toro' has no such body; valid: head, " in text
+    result = CliRunner().invoke(app, [command, str(file), "--set", "robot=Toro"])
+    text = str(result.exception)
+    assert "2 problems" in text
+    assert "unknown robot 'Toro' (did you mean 'toro'?)" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "right"),
+    [
+        ("run", "envelope_toro", "balance envelope envelope_toro"),
+        ("explain", "tune_toro", "balance tune tune_toro"),
+        ("envelope", "toro_push", "balance run toro_push"),
+    ],
+)
+def test_the_wrong_command_for_a_shipped_file_names_the_right_one(
+    command: str, name: str, right: str
+) -> None:
+    result = CliRunner().invoke(app, [command, name])
+    assert isinstance(result.exception, BalanceError)
+    assert right in str(result.exception)
+
+
+def test_an_interrupt_is_known_however_many_compiled_functions_it_came_through() -> None:
+    error: BaseException = KeyboardInterrupt()
+    for _ in range(4):
+        outer = SystemError("returned a result with an exception set")
+        outer.__cause__, error = error, outer
+        assert is_interrupt(error)
+    assert not is_interrupt(SystemError("of another kind"))
+    assert not is_interrupt(ValueError())
+
+
+def test_an_interrupt_before_the_work_begins_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(path: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("balance.config.find_config", interrupted)
+    monkeypatch.setattr("sys.argv", ["balance", "run", "toro_push"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "balance: interrupted\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -77,6 +78,21 @@ def test_the_push_is_an_arrow_that_ends_at_the_body(scene: Scene, shown: balance
     scene.draw(shown, 10)  # before it
     assert not arrow.visible  # type: ignore[attr-defined]
     assert now.time == pytest.approx(0.06)
+
+
+def test_the_arrow_of_angular_momentum_stays_within_the_picture(
+    scene: Scene, shown: balance.Recording
+) -> None:
+    """It grows with the momentum, up to half of the robot's height."""
+    height = 1.85 * shown.robot.com()[2]  # of the robot, as all arrows take it
+    lengths = []
+    for factor in (1.0, 1.1, 1e3, 1e4):
+        swinging = replace(shown, v=factor * shown.v)
+        scene.draw(swinging, 150)
+        arrow = node(scene, "/world/overlay/Angular momentum/arrow 0/arrow")
+        lengths.append(np.linalg.norm(arrow.points[0, 1] - arrow.points[0, 0]))  # type: ignore[attr-defined]
+    assert lengths[0] < lengths[1] < lengths[2]
+    np.testing.assert_allclose(lengths[2:], 0.5 * height, rtol=0.02)
 
 
 def test_the_pendulum_swings_in_touches_the_body_at_the_hit_and_leaves(

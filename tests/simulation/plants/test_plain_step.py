@@ -16,6 +16,7 @@ from balance.robots.contacts import ContactSurface
 from balance.robots.stance import robot_of
 from balance.simulation.plants.interface import BodyImpulse
 from balance.simulation.plants.pinocchio_plant import PinocchioPlant
+from balance.simulation.plants.surface import Surfaces, place_surfaces
 
 Array = NDArray[np.float64]
 
@@ -101,3 +102,33 @@ def test_flat_and_sliding_solvers_agree_where_both_apply(toro: Robot) -> None:
         exact.step(torques, [push])
         assert exact.contact_residual < 1e-8
         np.testing.assert_allclose(exact.v, fast.v, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("config_name", ["toro_push", "toro_slope", "g1_push"])
+def test_places_and_jacobians_of_surfaces_are_those_of_their_frames(config_name: str) -> None:
+    """Surface by surface, and of all in one call, as compiled plants ask."""
+    robot = robot_of(load_config(config_name))
+    model, data, rng = robot.model, robot.model.createData(), np.random.default_rng(7)
+    J = np.zeros((6 * len(robot.soles), model.nv))
+    surfaces = Surfaces(robot, data, J)
+    q = pin.integrate(model, robot.q_nominal, 0.3 * rng.standard_normal(model.nv))
+    pin.crba(model, data, q, pin.Convention.WORLD)
+    surfaces.update()
+    one_by_one = J.copy(), surfaces.poses(), surfaces.gaps.copy()
+    J[:] = np.nan
+    place_surfaces(
+        surfaces._placements, surfaces._joints, surfaces._rows, surfaces._planes, data.J,
+        surfaces._moves, surfaces._points, surfaces._to_axes, J,
+    )  # fmt: skip
+    for each, same in zip((J, surfaces.poses(), surfaces.gaps), one_by_one, strict=True):
+        np.testing.assert_allclose(each, same, rtol=0, atol=1e-14)
+    other = model.createData()
+    pin.computeJointJacobians(model, other, q)
+    pin.updateFramePlacements(model, other)
+    for sole, own, gaps in zip(robot.soles, J.reshape(-1, 6, model.nv), surfaces.gaps, strict=True):
+        frame = pin.getFrameJacobian(model, other, sole.frame_id, pin.LOCAL)
+        np.testing.assert_allclose(
+            own, sole.placement.toActionMatrixInverse() @ frame, rtol=0, atol=1e-13
+        )
+        corners = [sole.pose_on_plane(other).act(corner)[2] for corner in sole.corners]
+        np.testing.assert_allclose(gaps, corners, rtol=0, atol=1e-14)

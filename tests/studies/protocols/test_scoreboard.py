@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from balance.config.paths import data_folder
 from balance.errors import FileError
 from balance.studies.protocols.balance_v1 import HASH, T_95, all_cells, score
 from balance.studies.protocols.base import scattered
@@ -124,13 +125,24 @@ def test_disturbed_runs_are_disturbed_and_seeds_differ(tmp_path: Path) -> None:
     assert len({tuple(one["pushes"][0]["direction"]) for one in keys}) == 3
 
 
+def test_entries_that_overlap_share_a_place_even_where_others_do_not(tmp_path: Path) -> None:
+    """The middle one is tied with both of its neighbours, which are not tied with each other."""
+    for law, level in (("a", 1.1), ("b", 1.0), ("c", 0.9)):
+        write_entry(entry(law, level, 0.03), tmp_path)
+    entries = read_entries(tmp_path)
+    spans = [(one.scores["all"].low, one.scores["all"].high) for one in entries]
+    assert spans[0][0] < spans[1][1]
+    assert spans[1][0] < spans[2][1] < spans[0][0]
+    assert ranks(entries) == ["1-2", "1-3", "2-3"]
+
+
 def test_overlapping_intervals_tie_and_partial_entries_have_no_rank(tmp_path: Path) -> None:
     for law, level, spread in (("a", 1.0, 0.01), ("b", 0.98, 0.01), ("c", 0.7, 0.001)):
         write_entry(entry(law, level, spread), tmp_path)
     write_entry(entry("d", 1.9, 0.001, cells=5), tmp_path)
     entries = read_entries(tmp_path)
     assert [one.law for one in entries] == ["a", "b", "c", "d"]
-    assert ranks(entries) == ["1=", "1=", "3", ""]
+    assert ranks(entries) == ["1-2", "1-2", "3", ""]
 
 
 def test_an_entry_whose_experiment_was_changed_has_no_rank(tmp_path: Path) -> None:
@@ -148,6 +160,23 @@ def test_an_entry_whose_experiment_was_changed_has_no_rank(tmp_path: Path) -> No
     assert "| plant changed | a |" in page_text(entries)
 
 
+def test_a_robot_of_the_same_name_from_another_file_is_a_change(tmp_path: Path) -> None:
+    file = tmp_path / "heavy.yaml"
+    file.write_text((data_folder("robots") / "human.yaml").read_text())
+    study = ProtocolStudy("balance_v1", str(file), ["momentum"])
+    assert study.robot.name == "human"
+    assert study.changes(study.entrants[0]) == {"robot": str(file)}
+
+
+def test_an_entry_with_runs_that_have_no_result_has_no_rank(tmp_path: Path) -> None:
+    tree = {**entry("a", 1.0, 0.01), "errors": 2}
+    tree["checksum"] = checksum(tree)
+    write_entry(tree, tmp_path)
+    entries = read_entries(tmp_path)
+    assert ranks(entries) == [""]
+    assert "| 2 runs without a result | a |" in page_text(entries)
+
+
 def test_an_edited_entry_is_refused(tmp_path: Path) -> None:
     path = write_entry(entry("a", 1.0, 0.01), tmp_path)
     path.write_text(path.read_text().replace('"law": "a"', '"law": "mine"'))
@@ -161,7 +190,10 @@ def test_an_edited_entry_is_refused(tmp_path: Path) -> None:
         ({"protocol_hash": "f" * 64}, "is of another protocol"),
         ({"format": 99}, "is no entry of the scoreboard"),
         ({"cells": {"moon": [1.0, 1.0, 1.0]}}, "has cells that balance_v1 does not"),
-        ({"cells": {FOUR[0]: [1.0]}}, "has cells that balance_v1 does not"),
+        ({"cells": {FOUR[0]: [1.0]}}, "cells without 3 limits from 0 to 3"),
+        ({"cells": {FOUR[0]: [1.0, 1.0, 3.5]}}, "cells without 3 limits from 0 to 3"),
+        ({"cells": {FOUR[0]: 1.0}}, "cells without 3 limits from 0 to 3"),
+        ({"changes": None, "versions": "0.2"}, "not as an entry does: versions, changes"),
     ],
 )
 def test_a_foreign_entry_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
@@ -193,7 +225,7 @@ def test_the_page_is_the_same_when_it_is_made_again(tmp_path: Path) -> None:
     text = page_text(entries)
     assert "## g1" in text
     assert "| 8 cells | ott2011" in text
-    assert "| 1= | " in text
+    assert "| 1 | " in text
     for robot in ("toro", "g1"):
         name = f"scoreboard_{robot}.png"
         assert (first.parent / "figures" / name).read_bytes() == (

@@ -68,6 +68,50 @@ def test_the_hardest_level_withstood_is_reported_raw_and_as_a_humans(tmp_path: P
     assert line["peak force, human [N]"] == pytest.approx(150.0 / factor.force, rel=1e-4)
 
 
+def test_of_several_conditions_the_smallest_level_that_failed_is_told(tmp_path: Path) -> None:
+    study = ProtocolStudy("dysturbance_impulsive", "toro", ["momentum"])
+    limits = {1.0: 15.0, 0.0: 4.0}  # by the direction's x: frontal, lateral
+    with StudyFolder(tmp_path / "a", study.kind, study.definition) as folder:
+        study.resume(folder)
+        while (task := study.next_task()) is not None:
+            limit = limits[round(abs(task.config["pendulum"]["direction"][0]))]
+            row = study.row(task, Result(answer(task, limit)))
+            folder.append(row)
+            study.take(row)
+    frontal, lateral, both = study.report()
+    assert (frontal["smallest level failed"], lateral["smallest level failed"]) == (18.0, 5.0)
+    assert both == {"law": "momentum", "side": "all", "smallest level failed": 5.0}
+
+
+def answered_in_batches(stop: bool, size: int) -> tuple[ProtocolStudy, int]:
+    """Runs asked for and answered so many at a time, the last one first; every third falls above
+    10 J, and every run above 14 J."""
+    keys = {**FRONTAL, "stop_failed": stop}
+    study, count = ProtocolStudy("dysturbance_impulsive", "toro", ["momentum"], keys=keys), 0
+    while True:
+        tasks = [task for _ in range(size) if (task := study.next_task()) is not None]
+        if not tasks:
+            return study, count
+        for task in reversed(tasks):
+            energy, run = task.config["pendulum"]["motion"]["energy_J"], task.config["seed"]
+            limit = 10.0 if run % 3 == 1 else 14.0
+            study.take(study.row(task, Result(answer(task, limit if energy > 10.0 else 10.0))))
+            count += 1
+
+
+def test_a_level_that_has_failed_may_end_there_and_nothing_withstood_changes() -> None:
+    (whole, all_runs), (short, runs) = (answered_in_batches(stop, 1) for stop in (False, True))
+    (full,), (line,) = whole.report(), short.report()
+    assert runs < all_runs
+    assert (full["runs"], line["runs"]) == (all_runs, runs)
+    changed = {key for key in full if full[key] != line[key]}
+    assert changed <= {"runs", "falls there"}
+    assert line["falls there"] == 3
+    # Whatever was under way when a level failed, the report is the same.
+    for size in (2, 5, 13):
+        assert answered_in_batches(True, size)[0].report() == short.report()
+
+
 def test_what_is_interrupted_goes_on_to_the_same_report(tmp_path: Path) -> None:
     whole = make()
     with StudyFolder(tmp_path / "whole", whole.kind, whole.definition) as folder:
@@ -138,6 +182,7 @@ def test_every_protocol_describes_itself_and_asks_for_valid_runs(name: str) -> N
         ("robocup_standing", "toro", {"pulled": [0.8]}, "less than or equal to 0.75"),
         ("robocup_standing", "toro", {"bottle_kg": 4.0}, "a bottle has 3, 5 or 10 kg"),
         ("balance_v1", "toro", {"cells": ["moon *"]}, "names no cell"),
+        ("balance_v1", "toro", {"chest": "head"}, "the chest of robot 'toro' is frozen"),
         ("no_such", "toro", {}, "'no_such'.* is unknown"),
     ],
 )
@@ -168,10 +213,17 @@ def test_a_protocol_whose_code_fails_is_told_in_a_sentence(tmp_path: Path) -> No
         "    def conditions(self):\n        return []\n"
         "class Empty(Broken):\n    def __init__(self, config, robot):\n        pass\n"
         "class NoProtocol:\n    pass\n"
+        "from balance.studies.protocols.interface import Condition\n"
+        "class Lost(Empty):\n    def conditions(self):\n"
+        "        return [Condition('a', (1.0,), 1, after='b'), Condition('b', (1.0,), 1)]\n"
+        "class Twice(Empty):\n    def conditions(self):\n"
+        "        return [Condition('a', (1.0,), 1), Condition('a', (2.0,), 1)]\n"
     )
     for name, words in (
         ("Broken", "cannot be made: ZeroDivisionError in mine.py, line 3"),
         ("Empty", "must be a list of Condition"),
+        ("Lost", "condition 'a' must have a name of its own, and come after"),
+        ("Twice", "condition 'a' must have a name of its own, and come after"),
         ("NoProtocol", "has no method 'conditions'"),
     ):
         with pytest.raises(ConfigError, match=words):
