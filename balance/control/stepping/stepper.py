@@ -28,6 +28,9 @@ EMPTY_N = 1e-3  # bound of a foot whose load is off
 NOWHERE = np.full(4, np.nan)
 NOWHERE.flags.writeable = False
 HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+# omega, at which joints come to the end of their range: a leg that lands far out needs all of its
+# hip's, and at the rate of a law that stands it would arrive late
+RANGE_RATE = 12.0
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
@@ -60,7 +63,7 @@ class Stepper:
             # A body that falls over a foot takes its ankle to the stop, and then the foot rolls
             # over its edge: a bound would have the leg give way instead.
             ends = ankles(robot, soles) if len(soles) == 1 else None
-            bounds = JointBounds(robot, sizes.omega, ends)
+            bounds = JointBounds(robot, sizes.omega, ends, RANGE_RATE)
             return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
