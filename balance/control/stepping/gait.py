@@ -39,7 +39,6 @@ FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are
 EDGE_M = 0.006  # that a CoP keeps from the edges
 SLOW, CALM = 0.05, 0.04  # omega L and L: slower, and farther inside, feet can be brought together
 OVER = 0.02  # of L, by which the capture point may be beside the middle of a foot that bears alone
-CAREFUL = 2.0  # times as long as the fastest take the phases of a step that nothing hurries
 LONGEST_SHIFT = 6.0  # / omega
 SPACED = np.linspace(0.0, 1.0, CANDIDATES)
 RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
@@ -169,8 +168,8 @@ class Gait:
         goal = seen.place(self.stance)
         # The CoM follows by itself, and a stretched leg is the sooner off the ground.
         near = np.abs(seen.xi - goal).max() < OVER * self.sizes.leg
-        if near and passed > self.sizes.swing[0]:
-            self._unload(seen, self.swing, CAREFUL * self.sizes.prepare, closing=True)
+        if near and passed > self.sizes.shift:
+            self._unload(seen, self.swing, self.sizes.close[0], closing=True)
         elif passed > LONGEST_SHIFT / self.sizes.omega:
             self.mode, self.begin, self._given_up = Mode.STAND, seen.time, True
 
@@ -237,14 +236,13 @@ class Gait:
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
     ) -> Landing:
         if self.closing:
-            whole = CAREFUL * self.sizes.swing[0]
             passed = seen.time - self.begin if self.mode is Mode.SWING else 0.0
             place = nominal_place(self.sizes, self.eyes, seen, foot)
-            return Landing(place, whole - passed, self.cop(seen), 0.0, 0.0)
+            return Landing(place, self.sizes.close[1] - passed, self.cop(seen), 0.0, 0.0)
         motion = FootMotion.resting(seen.place(foot))
         if self.mode is Mode.SWING and self.path is not None:
             path = self.path
-            motion = FootMotion(path.place[:2], path.velocity[:2], path.acceleration[:2])
+            motion = FootMotion(path.place[:2], path.velocity[:2])
         return plan_landing(
             self.sizes,
             Pendulum(seen.com[:2], seen.xi),
@@ -270,7 +268,7 @@ class Gait:
             return self.plan.cop
         goal, region = seen.middle[:2], self.eyes.hull(seen, EDGE_M)
         if self.mode is Mode.SHIFT:
-            share = min((seen.time - self.begin) / self.sizes.swing[0], 1.0)
+            share = min((seen.time - self.begin) / self.sizes.shift, 1.0)
             goal = goal + share * (seen.place(self.stance) - goal)
         elif stepping:
             goal = seen.place(self.stance)

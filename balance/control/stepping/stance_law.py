@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 # Weights per squared m/s^2, angular accelerations times the CoM's height.
 COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     50.0,
-    1.0,
+    2.0,
     0.3,
     0.3,
     0.9,
@@ -36,6 +36,7 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     1e-3,
 )
 STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
+STRONGEST_TURN = 100.0  # rad/s^2, that is asked of a foot in the air
 APART = 3.0  # the same, of a leg and another limb that are near each other
 BODY_ROWS = 9  # of CoM, angular momentum and base
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
@@ -288,4 +289,6 @@ def write_foot_rows(
         values[BODY_ROWS + i] = scale * (target - drift)
         own[3 + i] *= turning
         target = about**2 * turn[i] - 2.0 * about * now[3 + i]
+        # An ankle on its stop would have all of the leg give way instead.
+        target = min(max(target, -STRONGEST_TURN), STRONGEST_TURN)
         values[BODY_ROWS + 3 + i] = turning * (target - bend)

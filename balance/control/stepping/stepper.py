@@ -27,7 +27,7 @@ UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 EMPTY_N = 1e-3  # bound of a foot whose load is off
 NOWHERE = np.full(4, np.nan)
 NOWHERE.flags.writeable = False
-HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
 # omega, at which joints come to the end of their range: a leg that lands far out needs all of its
 # hip's, and at the rate of a law that stands it would arrive late
 RANGE_RATE = 12.0
