@@ -31,6 +31,7 @@ from balance.dynamics.convex_polygon import is_inside, nearest_in
 Array = NDArray[np.float64]
 
 TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
+EARLY_SHARE = 0.1  # the same where it is to land later: one that scuffs goes on
 FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
 FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
@@ -192,7 +193,7 @@ class Gait:
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
         place = seen.poses[self.swing].translation
-        self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
+        self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed, self.sizes.lowering)
 
     def _adapt(self, seen: Seen) -> None:
         """Plan time and place of the touch-down anew."""
@@ -227,7 +228,8 @@ class Gait:
 
     def _touches(self, seen: Seen) -> bool:
         if seen.forces is not None:
-            return bool(seen.forces[self.swing] > TOUCH_SHARE * self._weight)
+            share = TOUCH_SHARE if self.aim[0].time < FROZEN_S else EARLY_SHARE
+            return bool(seen.forces[self.swing] > share * self._weight)
         place = seen.poses[self.swing].translation
         height = place[2] - self.ground.above(place[:2])[2]
         return bool(self.aim[0].time < FROZEN_S and height < MISSED_M)

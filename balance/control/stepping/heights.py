@@ -22,7 +22,9 @@ def com_height(gait: Gait, seen: Seen, heading: float) -> float:
     """
     sizes = gait.sizes
     ground, legs = _legs(gait, seen)
-    heights = [highest_com(sizes, foot, place, com, heading) for foot, place, com in legs]
+    heights = [
+        highest_com(sizes, foot, place, com, seen.hips[foot], heading) for foot, place, com in legs
+    ]
     highest = min([sizes.height_over + ground, *heights])
     return max(highest, lowest_com(sizes, ground))
 

@@ -36,6 +36,7 @@ GAP_M = 0.025  # between the edges of soles, at least
 OUTWARDS, LONGER = 0.056, 1.05  # of L beyond the capture point sideways, and fore and aft
 INWARDS = 0.075  # of L: by how much the capture point shall be inside of the foot
 LIFT = 0.05  # of L
+LOWERING = 0.35  # / omega, for which it goes down
 LANDING = 0.04  # omega L, of a foot that touches down, at most
 INSIDE = 0.25  # of a sole's half sides that a planned CoP keeps from its edges
 SPEED_SHARE, ACCELERATION_SHARE = 1.2, 1.0  # of what a foot's drives allow
@@ -117,6 +118,11 @@ class StepSizes:
     def lift(self) -> float:
         """Height of a foot on its way."""
         return LIFT * self.leg
+
+    @property
+    def lowering(self) -> float:
+        """For how long a foot goes down, s."""
+        return LOWERING / self.omega
 
     @cached_property
     def of_plan(self) -> PlanSizes:

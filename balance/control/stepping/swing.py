@@ -20,16 +20,21 @@ SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
 class SwingPath:
     """Place, velocity and acceleration (3,) of the sole's centre, aimed anew in each step.
 
-    Every axis follows the polynomial of third order from where it is, and as fast as it is, to where
-    it shall be: of all ways that take the same time it needs the least mean square of acceleration,
-    and its largest speed is 1.5 of the mean where that of a polynomial of fifth order is 1.88.  Its
-    start in the next step is where it has come to, so that no speed jumps where the goal moves.
+    Every axis follows the polynomial of third order from where it is, and as fast as it is, to
+    where it shall be: of all ways that take the same time it needs the least mean square of
+    acceleration, and its largest speed is 1.5 of the mean where that of a polynomial of fifth order
+    is 1.88.  Its start in the next step is where it has come to, so that no speed jumps where the
+    goal moves.
     """
 
-    def __init__(self, place: Array, lift: float, landing_speed: float) -> None:
-        """``place`` (3,) is where the foot stands."""
+    def __init__(self, place: Array, lift: float, landing_speed: float, lowering: float) -> None:
+        """``place`` (3,) is where the foot stands, ``lowering`` for how long it goes down, s.
+
+        Until then it stays up, so that a foot whose landing is put off does not drag.
+        """
         self.place, self.velocity, self.acceleration = place.copy(), np.zeros(3), np.zeros(3)
         self._start, self._lift, self._landing_speed = float(place[2]), lift, landing_speed
+        self._lowering = lowering
         self._rising = True
         self.time = 0.0
         """For how long it has been in the air, s."""
@@ -54,9 +59,10 @@ class SwingPath:
                 self._move(axis, dt, goal[axis], 0.0, left)
             to_top = RISE * whole - self.time
             self._rising = to_top > SOONEST
-            if self._rising:
+            up = to_top if self._rising else left - self._lowering
+            if up > SOONEST:
                 top = max(self._start, float(goal[2])) + self._lift
-                self._move(2, dt, top, 0.0, to_top)
+                self._move(2, dt, top, 0.0, up)
             else:
                 self._move(2, dt, float(goal[2]), -self._landing_speed, left)
         else:
