@@ -60,14 +60,8 @@ class JointRows:
 class JointBounds:
     """The bounds of all joints: number j is joint j's from below, nj + j that from above."""
 
-    def __init__(
-        self,
-        robot: Robot,
-        omega: float,
-        endless: NDArray[np.intp] | None = None,
-        range_rate: float = RANGE_RATE,
-    ) -> None:
-        """``omega`` is the rate, 1/s, at which the robot falls, ``range_rate`` k in its units.
+    def __init__(self, robot: Robot, omega: float, endless: NDArray[np.intp] | None = None) -> None:
+        """``omega`` is the rate, 1/s, at which the robot falls.
 
         Joints ``endless`` have a bound on their speed alone.
         """
@@ -78,7 +72,7 @@ class JointBounds:
         inertia = np.diag(pin.crba(robot.model, robot.model.createData(), robot.q_nominal))[6:]
         self.ease = 1.0 / inertia
         """By how much one newton metre of slack eases a joint's bounds (nj,), rad/s^2."""
-        self._rate, self._speed_rate = range_rate * omega, SPEED_RATE * omega
+        self._rate, self._speed_rate = RANGE_RATE * omega, SPEED_RATE * omega
         joints = [name.replace("_", " ") for name in robot.joint_names]
         self.named = tuple(
             Limit("joint ranges and speeds", f"{joint} {way}")

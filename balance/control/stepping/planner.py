@@ -160,8 +160,8 @@ def landings(
     below_y = side * moved_y + sizes.hip
     out_x, out_y = x - moved_x, across - below_y
     part = np.minimum(sizes.around_hip / np.maximum(np.hypot(out_x, out_y), 1e-6), 1.0)
-    x, across = moved_x + part * out_x, below_y + part * out_y
-    y = side * np.maximum(across, sizes.narrow)
+    x = np.clip(moved_x + part * out_x, -sizes.fore, sizes.fore)
+    y = side * np.minimum(np.maximum(below_y + part * out_y, sizes.narrow), sizes.wide)
     # Too far out is no miss where the foot is put down inside of it.
     across = side * (ideal_y - y)
     missed = np.hypot(ideal_x - x, np.where(across > 0.0, across, 0.5 * across))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 import pinocchio as pin
@@ -34,6 +35,15 @@ RANGE_RATE = 12.0
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
+@final
+class StepBounds(JointBounds):
+    """Those of a law that stands, but that joints come to the ends of their ranges faster."""
+
+    def __init__(self, robot: Robot, omega: float, endless: NDArray[np.intp] | None) -> None:
+        super().__init__(robot, omega, endless)
+        self._rate = RANGE_RATE * omega
+
+
 @dataclass(slots=True)
 class Asked:
     """Which law is asked in a period, the numbers of its contacts, and where the robot shall be."""
@@ -63,7 +73,7 @@ class Stepper:
             # A body that falls over a foot takes its ankle to the stop, and then the foot rolls
             # over its edge: a bound would have the leg give way instead.
             ends = ankles(robot, soles) if len(soles) == 1 else None
-            bounds = JointBounds(robot, sizes.omega, ends, RANGE_RATE)
+            bounds = StepBounds(robot, sizes.omega, ends)
             return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
