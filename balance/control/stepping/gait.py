@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 
 TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
 EARLY_SHARE = 0.1  # the same where it is to land later: one that scuffs goes on
+LOST_SHARE = 0.01  # the same, below which a foot that is to bear goes down
 FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
 FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
@@ -225,6 +226,15 @@ class Gait:
         self.path.touch(pose.translation)
         down = self.ground.tilt(pose) < FLAT and moved < STILL_SPEED
         return (down and seen.time > self._touched) or seen.time - self._touched > FLATTEN_S
+
+    def off_ground(self, seen: Seen) -> NDArray[np.bool_]:
+        """Which feet (2,) are to bear and feel no ground: a leg that is stretched may lose it."""
+        if seen.forces is None:
+            return np.zeros(2, dtype=bool)
+        off = np.asarray(seen.forces < LOST_SHARE * self._weight)
+        if self.mode in (Mode.UNLOAD, Mode.SWING):
+            off[self.swing] = False
+        return off
 
     def _touches(self, seen: Seen) -> bool:
         if seen.forces is not None:

@@ -65,7 +65,8 @@ class Wish:
     """What is wanted now: acceleration (3,) of the CoM, the base's rotation, the swing foot.
 
     ``least`` and ``most`` (k,) bound the normal forces, N; ``normals`` (k, 3) are those of the
-    ground under the feet that bear.
+    ground under the feet that bear, and ``down`` (k,) the speeds at which those that do not touch
+    it come down to it, m/s.
     """
 
     acceleration: Array
@@ -74,6 +75,7 @@ class Wish:
     least: Array
     most: Array
     normals: Array
+    down: Array
 
 
 @final
@@ -91,7 +93,7 @@ class StanceLaw(TaskLaw):
     ) -> None:
         super().__init__(law, robot, {}, {}, contact_damping)
         self.joint_bounds, self.apart = bounds, apart
-        self._friction = joint_friction
+        self._friction, self._damping = joint_friction, contact_damping
         attached, slices = self.body.attached, self.body.rows.slices
         joints = [(joint, own.start) for (_, joint, _), own in zip(attached, slices, strict=True)]
         self._feet = np.array(joints, dtype=np.intp).reshape(-1, 2)
@@ -131,7 +133,8 @@ class StanceLaw(TaskLaw):
     def _flattened(self, here: BodyView) -> Array:
         """The contacts' drift (r,), so that soles that bear lay themselves flat on the ground.
 
-        Without it a foot that lands on an edge would be held there, as if it stood.
+        Without it a foot that lands on an edge would be held there, as if it stood, and one that
+        has lost the ground in the air.
         """
         drift = here.drift.copy()
         if self.wish is not None:
@@ -139,6 +142,7 @@ class StanceLaw(TaskLaw):
                 self._feet, self._frames, here.placements, self.wish.normals, self._flattening,
                 drift,
             )  # fmt: skip
+            drift[self._feet[:, 1] + 2] += self._damping * self.wish.down
         return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:

@@ -32,6 +32,7 @@ HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
 # omega, at which joints come to the end of their range: a leg that lands far out needs all of its
 # hip's, and at the rate of a law that stands it would arrive late
 RANGE_RATE = 12.0
+DOWN = 3.0  # of the landing speed, at which a foot that bears and has lost the ground comes down
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
@@ -106,7 +107,8 @@ class Stepper:
             law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
         acceleration = self._acceleration(seen, height)
         normals = np.array([gait.grounds[foot].normal for foot in feet])
-        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals))
+        down = DOWN * self.sizes.landing_speed * gait.off_ground(seen)
+        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet]))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
         com[2] = height
