@@ -48,6 +48,29 @@ def azimuths(robot: str) -> list[float]:
     return sorted((*COARSE, *ODD)) if robot == "toro" else list(COARSE)
 
 
+def wanted_table(runs: Runs) -> None:
+    """Of the figures to reach how many are reached, and which are not, with why."""
+    lines = []
+    for robot in ROBOTS:
+        for engine in ENGINES:
+            cells = [
+                replace(cell_of(robot, azimuth, engine), fraction=wanted)
+                for azimuth in azimuths(robot)
+                if (wanted := target(robot, azimuth)) is not None
+            ]
+            rows = [runs.rows[cell] for cell in cells if cell in runs.rows]
+            missed = [row for row in rows if row["outcome"] != "recovered"]
+            if rows:
+                words = "; ".join(
+                    f"{row['azimuth_deg']:g}° at {row['fraction']:g}: {row['cause']}"
+                    for row in missed
+                )
+                reached = f"{len(rows) - len(missed)} of {len(rows)}"
+                lines.append([robot, engine, reached, f"{len(rows)} of {len(cells)}", words])
+    head = ["robot", "engine", "reached", "tried", "not"]
+    _write(PAGE, "wanted", head, lines, f"{stamp(COMMAND)} {runs.words()}")
+
+
 def limit_table(runs: Runs) -> None:
     """The largest push by robot and direction in both engines, beside limits and figures."""
     lines, done, of = [], 0, 0

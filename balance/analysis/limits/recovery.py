@@ -20,8 +20,7 @@ from balance.analysis.limits.bounds import HalfPlanes, PendulumBounds, robot_bou
 from balance.analysis.limits.pendulum import PendulumProgramme
 from balance.analysis.limits.programme import Solution
 from balance.analysis.limits.stepping import Feet, Walk, foot_travel
-from balance.control.phases.course import PEAK_BEND, PEAK_RATE
-from balance.control.stepping.sizes import SPREAD, foot_limits, step_sizes
+from balance.control.stepping.sizes import foot_limits, step_sizes
 from balance.errors import InputError, RobotError
 from balance.recordings.metrics import ankle_limit
 from balance.robots import Robot
@@ -36,6 +35,7 @@ Array = NDArray[np.float64]
 
 STANDING = (0.05,) * 16 + (0.1,) * 12 + (0.25,) * 8
 """Samples of a recovery without a step, 1 / omega: 4 / omega in all."""
+PEAK_RATE, PEAK_BEND = 1.5, 6.0  # of the law's path, the cubic from rest to rest, over 1 s and 1 m
 SWINGS = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6)
 """Times of a swing that are tried, 1 / omega."""
 BINDING = 0.02  # a bound with a smaller share is not named
@@ -283,7 +283,7 @@ def law_walk(robot: Robot, bounds: PendulumBounds, numbers: StepNumbers, swing_s
         load=sizes.load * bounds.omega,
         transfer=sizes.transfer * bounds.omega,
         travel=travel,
-        spread=SPREAD * numbers.spread,
+        spread=sizes.around_hip,
         fore=sizes.fore,
         widest=sizes.wide,
         narrowest=sizes.narrow,

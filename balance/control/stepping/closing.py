@@ -32,7 +32,9 @@ def foot_to_close(sizes: StepSizes, eyes: Eyes, seen: Seen) -> int | None:
     able = []
     for foot in (0, 1):
         over = seen.poses[1 - foot].translation
-        reached = highest_com(sizes, foot, seen.poses[foot].translation, over, turned)
+        reached = highest_com(
+            sizes, foot, seen.poses[foot].translation, over, seen.hips[foot], turned
+        )
         if reached >= lowest:
             able.append((-float(np.linalg.norm(seen.xi - seen.place(foot))), foot))
     return min(able)[1] if able else None

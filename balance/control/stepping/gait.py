@@ -31,6 +31,8 @@ from balance.dynamics.convex_polygon import is_inside, nearest_in
 Array = NDArray[np.float64]
 
 TOUCH_SHARE = 0.02  # of the weight, which a foot that has touched down bears
+EARLY_SHARE = 0.1  # the same where it is to land later: one that scuffs goes on
+LOST_SHARE = 0.01  # the same, below which a foot that is to bear goes down
 FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
 FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
@@ -39,7 +41,6 @@ FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are
 EDGE_M = 0.006  # that a CoP keeps from the edges
 SLOW, CALM = 0.05, 0.04  # omega L and L: slower, and farther inside, feet can be brought together
 OVER = 0.02  # of L, by which the capture point may be beside the middle of a foot that bears alone
-CAREFUL = 2.0  # times as long as the fastest take the phases of a step that nothing hurries
 LONGEST_SHIFT = 6.0  # / omega
 SPACED = np.linspace(0.0, 1.0, CANDIDATES)
 RETURN = 1.0  # of the capture point's distance from its goal, by which the CoP is beyond it
@@ -169,8 +170,8 @@ class Gait:
         goal = seen.place(self.stance)
         # The CoM follows by itself, and a stretched leg is the sooner off the ground.
         near = np.abs(seen.xi - goal).max() < OVER * self.sizes.leg
-        if near and passed > self.sizes.swing[0]:
-            self._unload(seen, self.swing, CAREFUL * self.sizes.prepare, closing=True)
+        if near and passed > self.sizes.shift:
+            self._unload(seen, self.swing, self.sizes.close[0], closing=True)
         elif passed > LONGEST_SHIFT / self.sizes.omega:
             self.mode, self.begin, self._given_up = Mode.STAND, seen.time, True
 
@@ -193,7 +194,7 @@ class Gait:
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
         place = seen.poses[self.swing].translation
-        self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed)
+        self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed, self.sizes.lowering)
 
     def _adapt(self, seen: Seen) -> None:
         """Plan time and place of the touch-down anew."""
@@ -226,9 +227,19 @@ class Gait:
         down = self.ground.tilt(pose) < FLAT and moved < STILL_SPEED
         return (down and seen.time > self._touched) or seen.time - self._touched > FLATTEN_S
 
+    def off_ground(self, seen: Seen) -> NDArray[np.bool_]:
+        """Which feet (2,) are to bear and feel no ground: a leg that is stretched may lose it."""
+        if seen.forces is None:
+            return np.zeros(2, dtype=bool)
+        off = np.asarray(seen.forces < LOST_SHARE * self._weight)
+        if self.mode in (Mode.UNLOAD, Mode.SWING):
+            off[self.swing] = False
+        return off
+
     def _touches(self, seen: Seen) -> bool:
         if seen.forces is not None:
-            return bool(seen.forces[self.swing] > TOUCH_SHARE * self._weight)
+            share = TOUCH_SHARE if self.aim[0].time < FROZEN_S else EARLY_SHARE
+            return bool(seen.forces[self.swing] > share * self._weight)
         place = seen.poses[self.swing].translation
         height = place[2] - self.ground.above(place[:2])[2]
         return bool(self.aim[0].time < FROZEN_S and height < MISSED_M)
@@ -237,14 +248,13 @@ class Gait:
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None
     ) -> Landing:
         if self.closing:
-            whole = CAREFUL * self.sizes.swing[0]
             passed = seen.time - self.begin if self.mode is Mode.SWING else 0.0
             place = nominal_place(self.sizes, self.eyes, seen, foot)
-            return Landing(place, whole - passed, self.cop(seen), 0.0, 0.0)
+            return Landing(place, self.sizes.close[1] - passed, self.cop(seen), 0.0, 0.0)
         motion = FootMotion.resting(seen.place(foot))
         if self.mode is Mode.SWING and self.path is not None:
             path = self.path
-            motion = FootMotion(path.place[:2], path.velocity[:2], path.acceleration[:2])
+            motion = FootMotion(path.place[:2], path.velocity[:2])
         return plan_landing(
             self.sizes,
             Pendulum(seen.com[:2], seen.xi),
@@ -270,7 +280,7 @@ class Gait:
             return self.plan.cop
         goal, region = seen.middle[:2], self.eyes.hull(seen, EDGE_M)
         if self.mode is Mode.SHIFT:
-            share = min((seen.time - self.begin) / self.sizes.swing[0], 1.0)
+            share = min((seen.time - self.begin) / self.sizes.shift, 1.0)
             goal = goal + share * (seen.place(self.stance) - goal)
         elif stepping:
             goal = seen.place(self.stance)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from balance.control.stepping.gait import Gait, Mode
 from balance.control.stepping.legs import highest_com, lowest_com
+from balance.control.stepping.planner import Pendulum
 from balance.control.stepping.seen import Seen
 
 Array = NDArray[np.float64]
@@ -21,7 +22,9 @@ def com_height(gait: Gait, seen: Seen, heading: float) -> float:
     """
     sizes = gait.sizes
     ground, legs = _legs(gait, seen)
-    heights = [highest_com(sizes, foot, place, com, heading) for foot, place, com in legs]
+    heights = [
+        highest_com(sizes, foot, place, com, seen.hips[foot], heading) for foot, place, com in legs
+    ]
     highest = min([sizes.height_over + ground, *heights])
     return max(highest, lowest_com(sizes, ground))
 
@@ -29,7 +32,8 @@ def com_height(gait: Gait, seen: Seen, heading: float) -> float:
 def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]]:
     """Height of the ground, and of each leg that counts its number, its foot, and where the CoM is.
 
-    A foot that bears counts now and a little later, one on its way where it is to land.
+    A foot that bears counts now and a little later, one that steps where it is to land, with the
+    CoM where the pendulum will have come to.
     """
     com, ahead = seen.com, seen.com + AHEAD_S * seen.velocity
     places = [pose.translation for pose in seen.poses]
@@ -40,8 +44,12 @@ def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]
     stance, legs = gait.stance, []
     if gait.mode is Mode.LOAD:
         legs = [(gait.swing, places[gait.swing], where) for where in (com, ahead)]
-    elif gait.mode is Mode.SWING:
+    else:
         plan, landing = gait.aim
-        legs = [(gait.swing, landing, seen.com + max(plan.time, 0.0) * seen.velocity)]
+        left = max(plan.time, 0.0)
+        if gait.mode is Mode.UNLOAD:
+            left += max(gait.begin + gait.unload_s - seen.time, 0.0)
+        then = Pendulum(com[:2], seen.xi).after(left, plan.cop, gait.sizes.omega)
+        legs = [(gait.swing, landing, then.com)]
     legs += [(stance, places[stance], where) for where in (com, ahead)]
     return float(places[stance][2]), legs

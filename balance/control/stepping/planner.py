@@ -68,16 +68,15 @@ class Pendulum:
 
 @dataclass(slots=True)
 class FootMotion:
-    """Place, velocity and acceleration (2,) of a sole's centre."""
+    """Place and velocity (2,) of a sole's centre."""
 
     place: Array
     velocity: Array
-    acceleration: Array
 
     @classmethod
     def resting(cls, place: Array) -> FootMotion:
         """That of a foot that stands."""
-        return cls(place, np.zeros(2), np.zeros(2))
+        return cls(place, np.zeros(2))
 
 
 def plan_landing(
@@ -98,7 +97,7 @@ def plan_landing(
     """
     c, s = math.cos(heading), math.sin(heading)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    points = np.array([pendulum.xi, pendulum.com, foot.place, foot.velocity, foot.acceleration])
+    points = np.array([pendulum.xi, pendulum.com, foot.place, foot.velocity])
     points[:3] -= stance
     place, time, cop, missed, cost = best_landing(
         sizes.of_plan, swing, turn, points.dot(turn.T), times, before,
@@ -119,9 +118,28 @@ def best_landing(
 ) -> tuple[Array, float, Array, float, float]:
     """Place, time, CoP, what is missed and cost of the best landing, from the stance foot.
 
-    ``points`` (5, 2), in the heading's axes, to which ``turn`` takes, are the capture point, the
-    CoM, the foot, its velocity and its acceleration.  ``planned`` is negative without a last plan.
+    ``points`` (4, 2), in the heading's axes, to which ``turn`` takes, are the capture point, the
+    CoM, the foot and its velocity.  ``planned`` is negative without a last plan.
     """
+    # A foot that would be late lands when it can, and what is missed then counts.
+    late = landings(sizes, swing, points, times, before)[5]
+    times = times + late
+    x, y, cop_x, cop_y, missed, late = landings(sizes, swing, points, times, before)
+    cost = MISSED * missed + LATE * late + TIME * times
+    cost += DISTANCE * np.hypot(x - points[2, 0], y - points[2, 1])
+    if planned >= 0.0:
+        cost += CHANGE * np.abs(times - planned)
+    i = cost.argmin()
+    back = np.ascontiguousarray(turn.T)
+    place, cop = back.dot(np.array([x[i], y[i]])), back.dot(np.array([cop_x[i], cop_y[i]]))
+    return place, float(times[i]), cop, float(missed[i]), float(cost[i])
+
+
+@compiled
+def landings(
+    sizes: PlanSizes, swing: int, points: Array, times: Array, before: float
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Places, CoPs, what is missed and by how much the foot is late, of landings at ``times``."""
     xi, com, foot = points[0], points[1], points[2]
     omega, side = sizes.omega, 1.0 if swing == 0 else -1.0
     growth = np.exp(omega * np.maximum(times + before, SOONEST_S))
@@ -138,7 +156,12 @@ def best_landing(
     x = np.clip(ideal_x, -sizes.fore, sizes.fore)
     outmost = np.minimum(side * moved_y + sizes.beside_hip, sizes.wide)
     across = np.minimum(side * ideal_y, np.maximum(outmost, sizes.narrow))
-    y = side * np.maximum(across, sizes.narrow)
+    # A leg that is stretched to the side and ahead at once reaches less far either way.
+    below_y = side * moved_y + sizes.hip
+    out_x, out_y = x - moved_x, across - below_y
+    part = np.minimum(sizes.around_hip / np.maximum(np.hypot(out_x, out_y), 1e-6), 1.0)
+    x = np.clip(moved_x + part * out_x, -sizes.fore, sizes.fore)
+    y = side * np.minimum(np.maximum(below_y + part * out_y, sizes.narrow), sizes.wide)
     # Too far out is no miss where the foot is put down inside of it.
     across = side * (ideal_y - y)
     missed = np.hypot(ideal_x - x, np.where(across > 0.0, across, 0.5 * across))
@@ -146,15 +169,8 @@ def best_landing(
     span = np.maximum(times + before, SOONEST_S)
     drift_x, drift_y = (moved_x - com[0]) / span, (moved_y - com[1]) / span
     limits = foot_limits(sizes, math.atan2(way_y.mean(), way_x.mean()))
-    late = lateness(way_x, way_y, points[3], points[4], drift_x, drift_y, times, limits)
-    cost = MISSED * missed + LATE * late + TIME * times
-    cost += DISTANCE * np.hypot(way_x, way_y)
-    if planned >= 0.0:
-        cost += CHANGE * np.abs(times - planned)
-    i = cost.argmin()
-    back = np.ascontiguousarray(turn.T)
-    place, cop = back.dot(np.array([x[i], y[i]])), back.dot(np.array([cop_x[i], cop_y[i]]))
-    return place, float(times[i]), cop, float(missed[i]), float(cost[i])
+    late = lateness(way_x, way_y, points[3], drift_x, drift_y, times, limits)
+    return x, y, cop_x, cop_y, missed, late
 
 
 @compiled
@@ -162,7 +178,6 @@ def lateness(
     way_x: Array,
     way_y: Array,
     velocity: Array,
-    acceleration: Array,
     drift_x: Array,
     drift_y: Array,
     times: Array,
@@ -170,27 +185,19 @@ def lateness(
 ) -> Array:
     """How much longer than ``times`` (n,) ways (n,) would take a foot with its drives, s.
 
-    The path is that of :class:`SwingPath` from the foot's ``velocity`` and ``acceleration`` (2,).
-    Drives see the speed relative to the CoM, which moves on at a drift (n,), and all of the
-    acceleration: at the path's both ends the CoM does not stand still.
+    The path is that of :class:`SwingPath` from the foot's ``velocity`` (2,).  Drives see the speed
+    relative to the CoM, which moves on at a drift (n,), and all of the acceleration: at the path's
+    both ends, where it is largest, the CoM does not stand still.
     """
     T = np.maximum(times, SOONEST_S)
-    fastest, strongest = np.zeros(len(times)), np.zeros(len(times))
+    v_x, v_y = velocity[0] * T, velocity[1] * T
+    fastest = np.zeros(len(times))
     for s in AT:
-        speed_x, bend_x = _path_rates(s, way_x, velocity[0], acceleration[0], T)
-        speed_y, bend_y = _path_rates(s, way_y, velocity[1], acceleration[1], T)
+        on, off = 6.0 * s * (1.0 - s), (1.0 - s) * (1.0 - 3.0 * s)
+        speed_x, speed_y = (on * way_x + off * v_x) / T, (on * way_y + off * v_y) / T
         fastest = np.maximum(fastest, np.hypot(speed_x - drift_x, speed_y - drift_y))
-        strongest = np.maximum(strongest, np.hypot(bend_x, bend_y))
+    first = np.hypot(6.0 * way_x - 4.0 * v_x, 6.0 * way_y - 4.0 * v_y)
+    last = np.hypot(6.0 * way_x - 2.0 * v_x, 6.0 * way_y - 2.0 * v_y)
+    strongest = np.maximum(first, last) / T**2
     longer = np.maximum(fastest / limits[0], np.sqrt(strongest / limits[1])) - 1.0
     return times * np.maximum(longer, 0.0)
-
-
-@compiled
-def _path_rates(s: float, way: Array, rate: float, bend: float, T: Array) -> tuple[Array, Array]:
-    """Speed and acceleration at a share ``s`` of the path along one axis."""
-    v, a = rate * T, bend * T**2
-    c3 = 10.0 * way - 6.0 * v - 1.5 * a
-    c4 = -15.0 * way + 8.0 * v + 1.5 * a
-    c5 = 6.0 * way - 3.0 * v - 0.5 * a
-    speed = (v + s * (a + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
-    return speed, (a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2

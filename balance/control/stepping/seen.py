@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 class Seen:
     """A state: ``com``, ``velocity`` (3,) and ``xi`` (2,), m; ``poses`` of the soles, left first.
 
-    ``forces`` (2,) are the measured normal ones, N; None if nobody measures them.
+    ``hips`` (2, 3) are the hips' places from the CoM, as the base is turned, and ``forces`` (2,)
+    the measured normal ones, N; None if nobody measures them.
     """
 
     time: float
@@ -29,6 +30,7 @@ class Seen:
     velocity: Array
     xi: Array
     poses: tuple[pin.SE3, pin.SE3]
+    hips: Array
     forces: Array | None
 
     def place(self, foot: int) -> Array:
@@ -47,6 +49,8 @@ class Eyes:
     def __init__(self, model: pin.Model, q_nominal: Array, sizes: StepSizes) -> None:
         self._model, self._data, self._sizes = model, model.createData(), sizes
         self._corners: dict[float, list[Array]] = {}  # of the soles, by how much smaller they are
+        com, base = pin.centerOfMass(model, self._data, q_nominal), self._data.oMi[1]
+        self._hips = (sizes.hips + com - base.translation) @ base.rotation
         self.nominal = self.see(q_nominal, np.zeros(model.nv), 0.0, None)
         self._facing = self.heading(self.nominal)
 
@@ -60,7 +64,9 @@ class Eyes:
             for sole in sizes.soles
         )
         xi = com[:2] + velocity[:2] / sizes.omega
-        return Seen(t, com, velocity, xi, (left, right), forces)
+        base = data.oMi[1]
+        hips = self._hips.dot(base.rotation.T) + (base.translation - com)
+        return Seen(t, com, velocity, xi, (left, right), hips, forces)
 
     def sole_velocity(self, foot: int) -> Array:
         """Of a sole's centre (3,) in the state that was looked at last, m/s, world axes."""

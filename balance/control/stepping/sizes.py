@@ -25,20 +25,23 @@ from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
 
-SWING_LEAST, SWING_MOST = 0.72, 1.6  # / omega, of a foot in the air
-PREPARE, LOAD, TRANSFER = 0.11, 0.05, 0.065  # / omega
+SWING_LEAST, SWING_MOST = 0.5, 1.6  # / omega, of a foot in the air
+PREPARE, LOAD, TRANSFER = 0.08, 0.05, 0.065  # / omega
+SHIFT, CLOSE, CLOSE_PREPARE = 0.72, 1.44, 0.22  # / omega, where nothing hurries
 FORE, NARROW = 0.69, 0.19  # of L, between the soles' centres
 WIDE = 0.8  # of what stretched legs allow the soles' centres sideways
 SPREAD = 0.9  # of how far a leg reaches level from its hip, which a landing may be beside it
+AROUND = 0.85  # of the same, that a landing may be from below its hip to whatever side
 GAP_M = 0.025  # between the edges of soles, at least
 OUTWARDS, LONGER = 0.056, 1.05  # of L beyond the capture point sideways, and fore and aft
 INWARDS = 0.075  # of L: by how much the capture point shall be inside of the foot
 LIFT = 0.05  # of L
+LOWERING = 0.35  # / omega, for which it goes down
 LANDING = 0.04  # omega L, of a foot that touches down, at most
 INSIDE = 0.25  # of a sole's half sides that a planned CoP keeps from its edges
-SPEED_SHARE, ACCELERATION_SHARE = 1.2, 0.75  # of what a foot's drives allow
+SPEED_SHARE, ACCELERATION_SHARE = 1.2, 1.0  # of what a foot's drives allow
 STRETCH = 0.965  # of L, from hip to ankle
-LANDS_TILTED = 0.08  # rad of a sole, which it is laid flat by when the CoM comes after it
+LANDS_TILTED = 0.12  # rad of a sole, which it is laid flat by when the CoM comes after it
 MOST_LEAN = 0.7  # rad, of a leg sideways
 ABOUT = 0.5  # cosine between the axis of a joint and the one about which it counts as turning
 DEEPEST = 0.1  # of the CoM's height, by which it may sink
@@ -70,6 +73,8 @@ class StepSizes:
     wide: float
     narrow: float
     beside_hip: float
+    hip: float
+    around_hip: float
     foot_speed: Array
     foot_acceleration: Array
     landing_speed: float
@@ -100,9 +105,24 @@ class StepSizes:
         return SWING_LEAST / self.omega, SWING_MOST / self.omega
 
     @property
+    def shift(self) -> float:
+        """Time in which the CoP goes over the foot that stays, where nothing hurries."""
+        return SHIFT / self.omega
+
+    @property
+    def close(self) -> tuple[float, float]:
+        """Time in which a foot is then unloaded, and for which it is in the air."""
+        return CLOSE_PREPARE / self.omega, CLOSE / self.omega
+
+    @property
     def lift(self) -> float:
         """Height of a foot on its way."""
         return LIFT * self.leg
+
+    @property
+    def lowering(self) -> float:
+        """For how long a foot goes down, s."""
+        return LOWERING / self.omega
 
     @cached_property
     def of_plan(self) -> PlanSizes:
@@ -116,6 +136,8 @@ class StepSizes:
             wide=self.wide,
             narrow=self.narrow,
             beside_hip=self.beside_hip,
+            hip=self.hip,
+            around_hip=self.around_hip,
             half=self.half,
             azimuths=np.append(STEP_AZIMUTHS, 2.0 * np.pi),
             foot_speed=np.append(self.foot_speed, self.foot_speed[0]),
@@ -134,6 +156,8 @@ class PlanSizes(NamedTuple):
     wide: float
     narrow: float
     beside_hip: float
+    hip: float
+    around_hip: float
     half: Array
     azimuths: Array
     foot_speed: Array
@@ -194,6 +218,8 @@ def step_sizes(robot: Robot) -> StepSizes:
         fore=FORE * L,
         wide=max(min(WIDE * numbers.widest, hips_apart + 2.0 * beside), width),
         beside_hip=0.5 * hips_apart + beside,
+        hip=0.5 * hips_apart,
+        around_hip=AROUND * numbers.spread,
         narrow=min(narrow, width),
         foot_speed=SPEED_SHARE * numbers.foot_speed,
         foot_acceleration=ACCELERATION_SHARE * numbers.foot_acceleration,

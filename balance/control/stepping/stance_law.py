@@ -17,9 +17,11 @@ from balance.control.parts.task_law import Answer, TaskLaw
 from balance.control.parts.weighted_tasks import WeightedRows, WeightedTasks
 from balance.control.parts.whole_body import BodyView, MotionEquations
 from balance.control.stepping.limbs_apart import LimbsApart
+from balance.control.stepping.sizes import ankles
 from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import frame_points
 from balance.robots import Robot
+from balance.robots.capability.usable import usable_ranges
 from balance.robots.contacts import ContactSurface
 
 Array = NDArray[np.float64]
@@ -27,19 +29,20 @@ Array = NDArray[np.float64]
 # Weights per squared m/s^2, angular accelerations times the CoM's height.
 COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     50.0,
-    1.0,
+    4.0,
     0.3,
     0.3,
-    0.9,
+    2.5,
     0.3,
     0.5,
     1e-3,
 )
 STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
+EASED = 0.05  # rad before the end of an ankle's range, in which a foot stops turning by it
 APART = 3.0  # the same, of a leg and another limb that are near each other
 BODY_ROWS = 9  # of CoM, angular momentum and base
 UNIT = 0.1  # of the mass: what such an acceleration weighs beside the slack of joints' bounds
-BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 25.0, 2.0, 2.0  # omega
+BASE_RATE, FOOT_RATE, FOOT_TURN_RATE, SPIN_RATE, POSTURE_RATE = 4.0, 14.0, 18.0, 2.0, 2.0  # omega
 
 
 @dataclass(slots=True)
@@ -62,7 +65,8 @@ class Wish:
     """What is wanted now: acceleration (3,) of the CoM, the base's rotation, the swing foot.
 
     ``least`` and ``most`` (k,) bound the normal forces, N; ``normals`` (k, 3) are those of the
-    ground under the feet that bear.
+    ground under the feet that bear, and ``down`` (k,) the speeds at which those that do not touch
+    it come down to it, m/s.
     """
 
     acceleration: Array
@@ -71,6 +75,7 @@ class Wish:
     least: Array
     most: Array
     normals: Array
+    down: Array
 
 
 @final
@@ -88,7 +93,7 @@ class StanceLaw(TaskLaw):
     ) -> None:
         super().__init__(law, robot, {}, {}, contact_damping)
         self.joint_bounds, self.apart = bounds, apart
-        self._friction = joint_friction
+        self._friction, self._damping = joint_friction, contact_damping
         attached, slices = self.body.attached, self.body.rows.slices
         joints = [(joint, own.start) for (_, joint, _), own in zip(attached, slices, strict=True)]
         self._feet = np.array(joints, dtype=np.intp).reshape(-1, 2)
@@ -104,6 +109,8 @@ class StanceLaw(TaskLaw):
         self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
         self._gravity = np.array(robot.model.gravity.linear)
         self._swinging: dict[str, tuple[int, Array, Array]] = {}
+        self._ankles: dict[str, NDArray[np.intp]] = {}
+        self._range = usable_ranges(robot)
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -126,7 +133,8 @@ class StanceLaw(TaskLaw):
     def _flattened(self, here: BodyView) -> Array:
         """The contacts' drift (r,), so that soles that bear lay themselves flat on the ground.
 
-        Without it a foot that lands on an edge would be held there, as if it stood.
+        Without it a foot that lands on an edge would be held there, as if it stood, and one that
+        has lost the ground in the air.
         """
         drift = here.drift.copy()
         if self.wish is not None:
@@ -134,6 +142,7 @@ class StanceLaw(TaskLaw):
                 self._feet, self._frames, here.placements, self.wish.normals, self._flattening,
                 drift,
             )  # fmt: skip
+            drift[self._feet[:, 1] + 2] += self._damping * self.wish.down
         return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
@@ -156,7 +165,7 @@ class StanceLaw(TaskLaw):
                 self._unit, self.height, self.omega, here.J, moves, here.v, pose, frame[3],
                 here.placements[joint], here.accelerations[joint], self._gravity,
                 swing.place, swing.velocity, swing.acceleration, swing.strongest, turn,
-                rows, values,
+                self._ends(swing.surface, here.q), rows, values,
             )  # fmt: skip
         apart, rates = self.apart.rows(here)
         if len(rates):
@@ -167,6 +176,16 @@ class StanceLaw(TaskLaw):
         wanted = rate**2 * (self._posture - here.q[7:]) - 2.0 * rate * here.v[6:]
         tasks = WeightedRows(rows, values, self._joint_rows, self._joint_rows * wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
+
+    def _ends(self, surface: ContactSurface, q: Array) -> Array:
+        """Of each joint of a foot's ankle its coordinate and the room down and up (k, 3)."""
+        if surface.name not in self._ankles:
+            self._ankles[surface.name] = ankles(self.robot, [surface])
+        joints = self._ankles[surface.name]
+        angles = q[7 + joints]
+        return np.column_stack(
+            [6.0 + joints, angles - self._range[0][joints], self._range[1][joints] - angles]
+        )
 
     def _foot_of(self, surface: ContactSurface) -> tuple[int, Array, Array]:
         """Of a sole its joint, which coordinates move it (nv,), and how it follows the joint."""
@@ -250,6 +269,7 @@ def write_foot_rows(
     acceleration: Array,
     strongest: float,
     turn: Array,
+    ends: Array,
     rows: Array,
     values: Array,
 ) -> None:
@@ -257,7 +277,8 @@ def write_foot_rows(
 
     ``pose`` has the sole's axes and place, ``centre`` its place in the joint whose ``axes`` and
     spatial acceleration, without that of ``gravity``, are given; ``turn`` (3,) the rotation vector
-    to go, ``strongest`` the largest acceleration that is asked for.
+    to go, ``strongest`` the largest acceleration that is asked for, ``ends`` as in
+    :func:`turned_by_ankles`.
     """
     x, y, w = pose[3, 0], pose[3, 1], pose[3, 2]
     own, J_w = rows[BODY_ROWS:], J[3:] * moves
@@ -266,7 +287,10 @@ def write_foot_rows(
     own[2] = J[2] * moves + J_w[0] * y - J_w[1] * x
     own[3:] = J_w
     now = own.dot(v)
-    rate, about = FOOT_RATE * omega, FOOT_TURN_RATE * omega
+    turning_to = turned_by_ankles(
+        (FOOT_TURN_RATE * omega) ** 2 * turn - 2.0 * FOOT_TURN_RATE * omega * now[3:], own, ends
+    )
+    rate = FOOT_RATE * omega
     weight, heavy = unit * FOOT**0.5, unit * FOOT_UP**0.5
     turning = unit * FOOT_TURN**0.5 * z
     # The drift is the acceleration of the sole's centre: the spatial one and omega x V.
@@ -287,5 +311,22 @@ def write_foot_rows(
         own[i] *= scale
         values[BODY_ROWS + i] = scale * (target - drift)
         own[3 + i] *= turning
-        target = about**2 * turn[i] - 2.0 * about * now[3 + i]
-        values[BODY_ROWS + 3 + i] = turning * (target - bend)
+        values[BODY_ROWS + 3 + i] = turning * (turning_to[i] - bend)
+
+
+@compiled
+def turned_by_ankles(wanted: Array, own: Array, ends: Array) -> Array:
+    """Of a ``wanted`` angular acceleration (3,) of a foot what is not beyond its ankle's ends.
+
+    ``ends`` (k, 3) has of each joint of the ankle its coordinate and the room (rad) down and up.
+    All of the leg would give way for an ankle on its stop.
+    """
+    left = wanted.copy()
+    for j in range(len(ends)):
+        k = int(ends[j, 0])
+        part = wanted[0] * own[3, k] + wanted[1] * own[4, k] + wanted[2] * own[5, k]
+        room = ends[j, 2] if part > 0.0 else ends[j, 1]
+        lost = (1.0 - min(max(room / EASED, 0.0), 1.0)) * part
+        for i in range(3):
+            left[i] -= lost * own[3 + i, k]
+    return left

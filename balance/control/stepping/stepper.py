@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 import pinocchio as pin
@@ -27,8 +28,21 @@ UNBOUNDED_WEIGHTS = 20.0  # of the robot: a normal force that no contact reaches
 EMPTY_N = 1e-3  # bound of a foot whose load is off
 NOWHERE = np.full(4, np.nan)
 NOWHERE.flags.writeable = False
-HEIGHT_RATE = 3.0  # omega, at which the CoM comes to its height
+HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
+# omega, at which joints come to the end of their range: a leg that lands far out needs all of its
+# hip's, and at the rate of a law that stands it would arrive late
+RANGE_RATE = 12.0
+DOWN = 3.0  # of the landing speed, at which a foot that bears and has lost the ground comes down
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
+
+
+@final
+class StepBounds(JointBounds):
+    """Those of a law that stands, but that joints come to the ends of their ranges faster."""
+
+    def __init__(self, robot: Robot, omega: float, endless: NDArray[np.intp] | None) -> None:
+        super().__init__(robot, omega, endless)
+        self._rate = RANGE_RATE * omega
 
 
 @dataclass(slots=True)
@@ -60,7 +74,7 @@ class Stepper:
             # A body that falls over a foot takes its ankle to the stop, and then the foot rolls
             # over its edge: a bound would have the leg give way instead.
             ends = ankles(robot, soles) if len(soles) == 1 else None
-            bounds = JointBounds(robot, sizes.omega, ends)
+            bounds = StepBounds(robot, sizes.omega, ends)
             return StanceLaw(inner, on_them, law.contact_damping, law.joint_friction, bounds, apart)
 
         self.both = made(*sizes.soles)
@@ -93,7 +107,8 @@ class Stepper:
             law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
         acceleration = self._acceleration(seen, height)
         normals = np.array([gait.grounds[foot].normal for foot in feet])
-        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals))
+        down = DOWN * self.sizes.landing_speed * gait.off_ground(seen)
+        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet]))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
         com[2] = height

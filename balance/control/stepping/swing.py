@@ -20,14 +20,21 @@ SOONEST = 0.004  # s: what is nearer in time than this is not aimed at any more
 class SwingPath:
     """Place, velocity and acceleration (3,) of the sole's centre, aimed anew in each step.
 
-    Every axis follows the polynomial of fifth order from where it is to where it shall be; its
-    start in the next step is where it has come to, so that nothing jumps where the goal moves.
+    Every axis follows the polynomial of third order from where it is, and as fast as it is, to
+    where it shall be: of all ways that take the same time it needs the least mean square of
+    acceleration, and its largest speed is 1.5 of the mean where that of a polynomial of fifth order
+    is 1.88.  Its start in the next step is where it has come to, so that no speed jumps where the
+    goal moves.
     """
 
-    def __init__(self, place: Array, lift: float, landing_speed: float) -> None:
-        """``place`` (3,) is where the foot stands."""
+    def __init__(self, place: Array, lift: float, landing_speed: float, lowering: float) -> None:
+        """``place`` (3,) is where the foot stands, ``lowering`` for how long it goes down, s.
+
+        Until then it stays up, so that a foot whose landing is put off does not drag.
+        """
         self.place, self.velocity, self.acceleration = place.copy(), np.zeros(3), np.zeros(3)
         self._start, self._lift, self._landing_speed = float(place[2]), lift, landing_speed
+        self._lowering = lowering
         self._rising = True
         self.time = 0.0
         """For how long it has been in the air, s."""
@@ -52,9 +59,10 @@ class SwingPath:
                 self._move(axis, dt, goal[axis], 0.0, left)
             to_top = RISE * whole - self.time
             self._rising = to_top > SOONEST
-            if self._rising:
+            up = to_top if self._rising else left - self._lowering
+            if up > SOONEST:
                 top = max(self._start, float(goal[2])) + self._lift
-                self._move(2, dt, top, 0.0, to_top)
+                self._move(2, dt, top, 0.0, up)
             else:
                 self._move(2, dt, float(goal[2]), -self._landing_speed, left)
         else:
@@ -87,14 +95,12 @@ def move_on(
     speed: float,
     T: float,
 ) -> None:
-    """Go on along the polynomial of fifth order that reaches ``end`` at a ``speed`` in ``T`` s."""
-    x, v, a = place[axis], velocity[axis], acceleration[axis]
-    v1, a1 = v * T, a * T * T
-    way, v_end = end - x, speed * T
-    c3 = 10.0 * way - 6.0 * v1 - 1.5 * a1 - 4.0 * v_end
-    c4 = -15.0 * way + 8.0 * v1 + 1.5 * a1 + 7.0 * v_end
-    c5 = 6.0 * way - 3.0 * v1 - 0.5 * a1 - 3.0 * v_end
+    """Go on along the polynomial of third order that reaches ``end`` at a ``speed`` in ``T`` s."""
+    x, v = place[axis], velocity[axis]
+    v1, way, v_end = v * T, end - x, speed * T
+    c2 = 3.0 * way - 2.0 * v1 - v_end
+    c3 = v1 + v_end - 2.0 * way
     s = min(dt / T, 1.0)
-    place[axis] = x + s * (v1 + s * (0.5 * a1 + s * (c3 + s * (c4 + s * c5))))
-    velocity[axis] = (v1 + s * (a1 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))) / T
-    acceleration[axis] = (a1 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / T**2
+    place[axis] = x + s * (v1 + s * (c2 + s * c3))
+    velocity[axis] = (v1 + s * (2.0 * c2 + s * 3.0 * c3)) / T
+    acceleration[axis] = (2.0 * c2 + s * 6.0 * c3) / T**2

@@ -7,13 +7,13 @@ import pytest
 
 from balance.control.stepping.swing import FASTEST, SwingPath
 
-DT, TIME, LIFT, SPEED = 0.001, 0.25, 0.04, 0.1
+DT, TIME, LIFT, SPEED, LOWERING = 0.001, 0.25, 0.04, 0.1, 0.1
 START = np.array([0.1, -0.2, 0.03])
 
 
 def walked(goals: np.ndarray, time: float = TIME) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places, velocities and accelerations (n, 3) on a way to ``goals`` (n, 3), which may move."""
-    path, rows = SwingPath(START, LIFT, SPEED), []
+    path, rows = SwingPath(START, LIFT, SPEED, LOWERING), []
     for i, goal in enumerate(goals):
         path.advance(DT, goal, time - i * DT)
         rows.append(np.concatenate([path.place, path.velocity, path.acceleration]))
@@ -24,7 +24,8 @@ def test_it_lands_at_its_goal_at_rest_but_for_its_landing_speed() -> None:
     goal = START + np.array([0.5, 0.1, 0.02])
     places, velocities, _ = walked(np.tile(goal, (round(TIME / DT), 1)))
     np.testing.assert_allclose(places[-1], goal, rtol=0, atol=2e-3)
-    np.testing.assert_allclose(velocities[-1], [0, 0, -SPEED], rtol=0, atol=0.02)
+    # Nothing is aimed at in the last 4 ms, in which speeds fade.
+    np.testing.assert_allclose(velocities[-1], [0, 0, -SPEED], rtol=0, atol=0.07)
     assert places[:, 2].max() == pytest.approx(START[2] + 0.02 + LIFT, abs=2e-3)
 
 
@@ -37,7 +38,26 @@ def test_velocities_are_the_derivatives_of_places_also_where_the_goal_moves() ->
     np.testing.assert_allclose(rates, velocities[1:], rtol=0, atol=0.06)  # half a step away
     bends = np.diff(velocities, axis=0) / DT
     inner = slice(2, n - 40)
-    np.testing.assert_allclose(bends[inner], accelerations[1:][inner], rtol=0, atol=4.0)
+    calm = np.abs(np.diff(accelerations, axis=0)).max(axis=1)[inner] < 2.0  # no goal moved
+    np.testing.assert_allclose(bends[inner][calm], accelerations[1:][inner][calm], rtol=0, atol=2.0)
+    assert calm.mean() > 0.9
+
+
+def test_a_foot_whose_landing_is_put_off_stays_up_until_it_goes_down() -> None:
+    path, goal, heights = SwingPath(START, LIFT, SPEED, LOWERING), START + np.array([0.5, 0, 0]), []
+    for _ in range(300):
+        path.advance(DT, goal, 0.2)  # always as long away
+        heights.append(path.place[2])
+    assert min(heights[-100:]) > START[2] + 0.99 * LIFT
+    for i in range(200):
+        path.advance(DT, goal, 0.2 - i * DT)
+    assert path.place[2] == pytest.approx(START[2], abs=2e-3)
+
+
+def test_its_largest_speed_is_three_halves_of_the_mean() -> None:
+    goal = START + np.array([0.5, 0.0, 0.0])
+    _, velocities, _ = walked(np.tile(goal, (round(TIME / DT), 1)))
+    assert velocities[:, 0].max() == pytest.approx(1.5 * 0.5 / TIME, rel=0.01)
 
 
 def test_what_it_does_not_meet_it_seeks_further_down_the_faster_the_later() -> None:
