@@ -182,6 +182,7 @@ BEHIND_A_GUARD = {
     "place_rows",
     "static_torque",
     "surface_jacobian",
+    "moved_by",
 }
 
 

@@ -279,9 +279,9 @@ def test_without_limits_no_push_is_needed(file: Path) -> None:
 
 
 def test_a_comparison_is_no_experiment() -> None:
-    with pytest.raises(ConfigError, match=r"'compare_toro' is a study .* 'balance compare'"):
+    with pytest.raises(ConfigError, match=r"'compare_toro' is a study .* balance compare comp"):
         load_config("compare_toro")
-    with pytest.raises(ConfigError, match=r"compare_toro\.yaml is a study .* 'balance compare'"):
+    with pytest.raises(ConfigError, match=r"compare_toro\.yaml' is a study .* balance compare /"):
         load_config(find_study("compare_toro"))
 
 
