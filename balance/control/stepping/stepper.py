@@ -107,7 +107,7 @@ class Stepper:
             law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
         acceleration = self._acceleration(seen, height)
         normals = np.array([gait.grounds[foot].normal for foot in feet])
-        down = DOWN * self.sizes.landing_speed * gait.off_ground(seen)
+        down = np.where(gait.off_ground(seen), DOWN * self.sizes.landing_speed, 0.0)
         law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet]))
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
