@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 
 MISSED, LATE, DISTANCE, TIME = 10.0, 20.0, 0.3, 1.0  # per m, s, m and s
 CHANGE = 0.5  # per s by which a plan changes its time
+LATEST_S = 2.0  # by which a foot is waited for: the robot has long fallen
 CANDIDATES = 16
 SOONEST_S = 1e-3
 AT = (0.2, 0.35, 0.5, 0.65, 0.8)  # of a path, where its speed and acceleration are looked at
@@ -123,7 +124,7 @@ def best_landing(
     """
     # A foot that would be late lands when it can, and what is missed then counts.
     late = landings(sizes, swing, points, times, before)[5]
-    times = times + late
+    times = times + np.minimum(late, LATEST_S)
     x, y, cop_x, cop_y, missed, late = landings(sizes, swing, points, times, before)
     cost = MISSED * missed + LATE * late + TIME * times
     cost += DISTANCE * np.hypot(x - points[2, 0], y - points[2, 1])
