@@ -22,9 +22,14 @@ import balance
 
 Row = dict[str, Any]
 PACKAGE = Path(balance.__file__).parent
-NOT_OF_A_RUN = ("analysis", "app", "plots", "studies")
+NOT_OF_A_RUN = ("analysis/", "app/", "plots/", "studies/")
 """Rooms of the package that no run depends on."""
-STEPPING = "stepping"  # the law, and its folder
+OF_LAWS = {
+    "control/stepping/": ("stepping",),
+    "control/capture/": ("capture", "stepping"),
+    "robots/capability/lean": ("capture", "stepping"),
+}
+"""Beginnings of paths, and the laws that alone use what is there."""
 ROBOTS = PACKAGE.parent / "robots"
 DIGITS = 8  # of a hash
 ANY = "any"  # code, where what a run shows holds whatever it was made with
@@ -66,14 +71,14 @@ USUAL: Row = {one.name: one.default for one in fields(Case) if one.default is no
 def code_hash(law: str) -> str:
     """Of the code that a run of a law depends on, and of the robots' files.
 
-    Comments do not count, and how a law steps only for the one that does.
+    Comments do not count, and how a law leans or steps only for those that do.
     """
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        place = path.relative_to(PACKAGE)
-        of_steps = place.parts[:2] == ("control", STEPPING)
-        if place.parts[0] not in NOT_OF_A_RUN and (law == STEPPING or not of_steps):
-            digest.update(place.as_posix().encode())
+        place = path.relative_to(PACKAGE).as_posix()
+        of_others = any(place.startswith(at) and law not in OF_LAWS[at] for at in OF_LAWS)
+        if not of_others and not place.startswith(NOT_OF_A_RUN):
+            digest.update(place.encode())
             digest.update(what_it_does(path.read_text(encoding="utf-8")).encode())
     for path in sorted(ROBOTS.glob("*.yaml")):
         digest.update(path.read_bytes())

@@ -89,20 +89,22 @@ def test_the_hash_changes_with_what_code_does_and_with_nothing_else(
     assert what_it_does('"""A."""\nx = 1  # one\n') == what_it_does('"""B."""\n\nx = (1)\n')
     assert what_it_does("x = 1") != what_it_does("x = 2")
     assert what_it_does('def f():\n    """Nothing."""\n') == "def f():\n    pass"
-    files = [tmp_path / name for name in ("control/law.py", "plots/a.py", "control/stepping/a.py")]
-    files[2].parent.mkdir(parents=True)
-    files[1].parent.mkdir()
+    names = "control/law.py", "plots/a.py", "control/stepping/a.py", "control/capture/a.py"
+    files = [tmp_path / name for name in names]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(kept_runs, "PACKAGE", tmp_path)
     hashes = []
-    for numbers in ("111", "121", "122", "222"):
+    for numbers in ("1111", "1211", "1221", "1222", "2222"):
         for path, number in zip(files, numbers, strict=True):
             path.write_text(f"x = {number}", encoding="utf-8")
         code_hash.cache_clear()
-        hashes.append([code_hash(law) for law in ("capture", "stepping")])
+        hashes.append([code_hash(law) for law in ("momentum", "capture", "stepping")])
     code_hash.cache_clear()
-    capture, stepping = zip(*hashes, strict=True)
-    assert capture[0] == capture[1] == capture[2] != capture[3]
-    assert stepping[0] == stepping[1] != stepping[2] != stepping[3]
+    momentum, capture, stepping = zip(*hashes, strict=True)
+    assert momentum[0] == momentum[1] == momentum[2] == momentum[3] != momentum[4]
+    assert capture[0] == capture[1] == capture[2] != capture[3] != capture[4]
+    assert stepping[0] == stepping[1] != stepping[2] != stepping[3] != stepping[4]
 
 
 def test_a_plan_counts_the_runs_that_a_search_needs_and_keeps_none(tmp_path: Path) -> None:
