@@ -17,7 +17,7 @@ from balance.control.qp.problem import QPSolution, QPStatus, QuadraticProgram, u
 
 _NO_BOUND = 1e30  # DAQP's infinity
 _MODELS = 16  # of programs of different sizes, at most
-_OPTIMAL, _INFEASIBLE, _REFUSED = 1, -1, -100
+_INFEASIBLE, _REFUSED = -1, -100
 # Costs that span seven decades, as those of ``capture``, have pivots far below DAQP's own 4e-11 for
 # singular ones: with that it calls feasible programs infeasible.
 _SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "eps_prox": 0.0, "sing_tol": 1e-15}
@@ -44,9 +44,12 @@ class DaqpSolver:
         self._loaded: dict[tuple[int, ...], _Loaded] = {}
 
     def solve(self, qp: QuadraticProgram) -> QPSolution:
-        """The solution of ``qp``; a program without one gives a status, not an exception."""
+        """The solution of ``qp``; a program without one gives a status, not an exception.
+
+        Positive flags are answers, some less exact than asked for: whoever asks judges them.
+        """
         x, _, flag, info = self.answer(qp)
-        if flag != _OPTIMAL or not math.isfinite(x.dot(x)):
+        if flag <= 0 or not math.isfinite(x.dot(x)):
             self._loaded.pop(qp.C.shape, None)  # nothing of a failure is carried over
             status = QPStatus.INFEASIBLE if flag == _INFEASIBLE else QPStatus.FAILED
             return unsolved(qp, status)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -24,6 +28,7 @@ Array = NDArray[np.float64]
 KKT = 1e-8  # residuals, relative to the size of the program's own terms
 SAME = 1e-7  # relative difference from the oracle's minimiser
 PROGRAMS = 60
+GOING_ROUND = Path(__file__).with_name("going_round.npz")
 
 
 @pytest.fixture(scope="module", params=solver_names())
@@ -147,6 +152,27 @@ class WrongSolver:
     def solve(self, qp: QuadraticProgram) -> QPSolution:
         right = self.right.solve(qp)
         return QPSolution(right.x + self.shift, right.multipliers, right.active, right.status)
+
+
+def answer_to(path: Path, queue: Any) -> None:
+    """Put the optimality error of quadprog's answer to a program on file into a queue."""
+    rows = np.load(path)
+    n = rows["C"].shape[1]
+    qp = QuadraticProgram(np.eye(n), np.zeros(n), rows["C"], rows["d"])
+    queue.put(make_adapter("quadprog").solve(qp).optimality_error(qp))
+
+
+def test_dependent_rows_of_unlike_length_do_not_go_round_for_ever() -> None:
+    """Sixteen limits of a robot that leans hard: as they are, quadprog never comes back."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=answer_to, args=(GOING_ROUND, queue), daemon=True)
+    process.start()
+    try:
+        assert queue.get(timeout=60.0) < KKT
+    finally:
+        process.kill()
+        process.join()
 
 
 @pytest.mark.parametrize("shift", [1e-4, np.nan])
