@@ -196,7 +196,8 @@ class Experiment:
     def _loop(self, log: Log, progress: Progress | None, began: float) -> RunEnd:
         until = self._until
         rest = until and Standstill(self.config, self.robot, self.path, until)
-        while log.rows < self.config.n_periods and not self.advance(log):
+        periods = self.config.n_periods
+        while log.rows < periods and not self.advance(log):
             if rest and self._fell_at == np.inf and rest.seen(log):
                 return RunEnd(EndKind.SETTLED, log.rows * self._period)
             if progress and log.rows % PROGRESS_EVERY == 1:

@@ -14,7 +14,7 @@ from balance.control.parts.joint_bounds import used_up, write_joint_rows
 from balance.control.parts.limits import limit_margins, write_limit_rows
 from balance.control.qp.certified import TOLERANCE
 from balance.control.qp.nearest_point import nearest_point
-from balance.control.qp.problem import optimality_error
+from balance.control.qp.problem import error_of
 from balance.dynamics.compiled import compiled
 from balance.dynamics.linear_algebra import divide_right
 
@@ -116,8 +116,7 @@ def within_limits(
         cones, lower, torque_limits, least, most, ease,
     )  # fmt: skip
     x, multipliers, found = nearest_point(C, d, used, FEW_ROUNDS)
-    n = len(x)
-    good = found and optimality_error(np.eye(n), np.zeros(n), C, d, x, multipliers) < TOLERANCE
+    good = found and error_of(x, np.zeros(len(x)), C, d, x, multipliers) < TOLERANCE
     f_0, F, tau_0, T = maps
     torques, wrenches, margins, joints = at_solution(
         x, a, motion, f_0, F, tau_0, T, cones, lower, torque_limits, least, most

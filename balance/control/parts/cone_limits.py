@@ -16,7 +16,7 @@ from balance.control.parts.joint_bounds import kept
 from balance.control.parts.limits import limit_margins
 from balance.control.qp.certified import TOLERANCE
 from balance.control.qp.nearest_point import nearest_point
-from balance.control.qp.problem import optimality_error
+from balance.control.qp.problem import error_of
 from balance.dynamics.compiled import compiled
 from balance.dynamics.linear_algebra import divide_right
 
@@ -105,8 +105,7 @@ def within_cones(
     """
     motion, F, C, d = cone_limited(M, J, base, force_weight, Z, U, unit, cones, lower, forces)
     x, multipliers, found = nearest_point(C, d, active)
-    n = len(x)
-    if not found or not optimality_error(np.eye(n), np.zeros(n), C, d, x, multipliers) < TOLERANCE:
+    if not found or not error_of(x, np.zeros(len(x)), C, d, x, multipliers) < TOLERANCE:
         return 0, a, a, a
     good, torques, wrenches, margins = at_cones(
         x, a, motion, forces, F, M, bias, J, base, cones, lower, torque_limits, least, most

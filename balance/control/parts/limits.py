@@ -50,7 +50,7 @@ class Limits:
 
     def active(self, margins: Array) -> NDArray[np.intp]:
         """Rows without margin."""
-        return np.flatnonzero(margins <= self._tolerance)
+        return (margins <= self._tolerance).nonzero()[0]
 
     def rows(self, free: FreeMotion) -> tuple[Array, Array]:
         """C and d with C x >= d where all limits are kept; x as in ``FreeMotion``."""

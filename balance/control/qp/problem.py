@@ -97,7 +97,13 @@ def unsolved(qp: QuadraticProgram, status: QPStatus) -> QPSolution:
 @compiled
 def optimality_error(H: Array, g: Array, C: Array, d: Array, x: Array, multipliers: Array) -> float:
     """The largest violation of a program's optimality conditions, as ``QPSolution`` has it."""
-    slack, gradient = C.dot(x) - d, H.dot(x)
+    return error_of(H.dot(x), g, C, d, x, multipliers)
+
+
+@compiled
+def error_of(gradient: Array, g: Array, C: Array, d: Array, x: Array, multipliers: Array) -> float:
+    """The same with the ``gradient`` H x at hand: the point itself, where distance is the cost."""
+    slack = C.dot(x) - d
     length = 1.0 + math.sqrt(x.dot(x))
     force = 1.0 + math.sqrt(gradient.dot(gradient)) + math.sqrt(g.dot(g))
     gradient = gradient - g - multipliers.dot(C)

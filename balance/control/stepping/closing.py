@@ -31,10 +31,8 @@ def foot_to_close(sizes: StepSizes, eyes: Eyes, seen: Seen) -> int | None:
     lowest, turned = lowest_com(sizes, float(seen.middle[2])), eyes.turned(seen)
     able = []
     for foot in (0, 1):
-        over = seen.poses[1 - foot].translation
-        reached = highest_com(
-            sizes, foot, seen.poses[foot].translation, over, seen.hips[foot], turned
-        )
+        over = seen.places[1 - foot]
+        reached = highest_com(sizes, foot, seen.places[foot], over, seen.hips[foot], turned)
         if reached >= lowest:
             able.append((-float(np.linalg.norm(seen.xi - seen.place(foot))), foot))
     return min(able)[1] if able else None

@@ -68,6 +68,7 @@ class Gait:
         self.steps = 0
         """How many steps were begun."""
         self.plan: Landing | None = None
+        self._aim: tuple[Landing, Plane, Array] | None = None
         self.path: SwingPath | None = None
         self.grounds = [
             Plane(sole.plane.translation, sole.plane.rotation[:, 2]) for sole in sizes.soles
@@ -77,6 +78,8 @@ class Gait:
         """With which the foot that steps is to land."""
         self._touched: float | None = None
         self._at = np.zeros(3)
+        for margin in (0.0, EDGE_M, INSIDE_M, CALM * sizes.leg):
+            eyes.hull(eyes.nominal, margin)  # smaller soles are kept: no step has time for them
         self.unload_s = sizes.prepare
         self.unload_from = weight
         self.closing = False
@@ -106,8 +109,12 @@ class Gait:
     @property
     def aim(self) -> tuple[Landing, Array]:
         """The plan of the step that is under way, and the place (3,) on the ground."""
-        assert self.plan is not None
-        return self.plan, self.ground.above(self.plan.place)
+        plan, ground = self.plan, self.ground
+        assert plan is not None
+        # Asked for several times in a period.
+        if self._aim is None or self._aim[0] is not plan or self._aim[1] is not ground:
+            self._aim = plan, ground, ground.above(plan.place)
+        return plan, self._aim[2]
 
     def begin_step(self, seen: Seen) -> None:
         """Take the first step, with the foot whose plan, and that of the step after it, is better.
@@ -193,7 +200,7 @@ class Gait:
 
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
-        place = seen.poses[self.swing].translation
+        place = seen.places[self.swing]
         self.path = SwingPath(place, self.sizes.lift, self.sizes.landing_speed, self.sizes.lowering)
 
     def _adapt(self, seen: Seen) -> None:
@@ -237,12 +244,13 @@ class Gait:
         return off
 
     def _touches(self, seen: Seen) -> bool:
+        assert self.plan is not None
         if seen.forces is not None:
-            share = TOUCH_SHARE if self.aim[0].time < FROZEN_S else EARLY_SHARE
+            share = TOUCH_SHARE if self.plan.time < FROZEN_S else EARLY_SHARE
             return bool(seen.forces[self.swing] > share * self._weight)
-        place = seen.poses[self.swing].translation
+        place = seen.places[self.swing]
         height = place[2] - self.ground.above(place[:2])[2]
-        return bool(self.aim[0].time < FROZEN_S and height < MISSED_M)
+        return bool(self.plan.time < FROZEN_S and height < MISSED_M)
 
     def _planned(
         self, seen: Seen, foot: int, times: Array, before: float, planned: float | None = None

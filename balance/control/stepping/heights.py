@@ -36,7 +36,7 @@ def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]
     CoM where the pendulum will have come to.
     """
     com, ahead = seen.com, seen.com + AHEAD_S * seen.velocity
-    places = [pose.translation for pose in seen.poses]
+    places = seen.places
     if not gait.stepping:
         middle = seen.middle
         legs = [(f, places[f], where) for f in (0, 1) for where in (com, ahead, middle)]

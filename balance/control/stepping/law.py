@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from balance.config import ExperimentConfig, section_of
 from balance.control.capture.law import CaptureController, HopelessError
 from balance.control.parts.output import ControlOutput, Footstep, Strategy
-from balance.control.parts.safety_frame import BELIEVABLE, BalancingLaw
+from balance.control.parts.safety_frame import BalancingLaw, believable
 from balance.control.phases.course import SetpointTrack
 from balance.control.stepping.gait import Mode
 from balance.control.stepping.home import Home
 from balance.control.stepping.seen import Seen
 from balance.control.stepping.sizes import can_step
 from balance.control.stepping.stepper import NOWHERE, Stepper
-from balance.dynamics.checks import is_within
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -113,7 +112,7 @@ class SteppingController(BalancingLaw):
 
     def step(self, q: Array, v: Array, t: float) -> ControlOutput:
         """Torques for the measured configuration ``q``, velocity ``v`` and time ``t`` in s."""
-        if not (is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)):
+        if not believable(q, v):
             return self._told(self._asked.step(q, v, t), self.footstep.strategy, t)
         if self.home is not None:
             hopeless = np.inf if self.stepper is None else HOPELESS
@@ -181,7 +180,7 @@ class SteppingController(BalancingLaw):
             step, (swing, landing) = gait.steps, self.stepper.landing()
             if gait.mode in (Mode.UNLOAD, Mode.LOAD):
                 bearing[swing] = 0.5
-        if (bearing != self.bearing).any():
+        if bearing.tolist() != self.bearing.tolist():  # so few numbers are faster so
             self._changed = t
         if self._torques is not None and self._time < t < self._changed + CHANGE_S:
             most = min(STEEPEST * (t - self._time), LARGEST) * self._limits.torques

@@ -55,11 +55,15 @@ class LimbsApart:
         self._centres = np.ascontiguousarray(centres[used])
         self._ball_joints = np.array([self._joints[i] for i in used], dtype=np.intp)
         self._ball_pairs = np.searchsorted(used, self._pairs)
+        self._none = np.zeros((0, model.nv)), np.zeros(0)
 
     def rows(self, here: BodyView) -> tuple[Array, Array]:
         """Rows (n, nv) and values (n,) in m/s^2, each with its weight's root in it."""
+        near = self._near(here)
+        if not len(near):
+            return self._none
         rows, values = [], []
-        for pair in self._near(here):
+        for pair in near:
             result = pin.computeDistance(self._geometry, self._found, int(pair))
             part = KEEP_M - result.min_distance
             if part <= 0.0:
@@ -79,15 +83,13 @@ class LimbsApart:
 
     def _near(self, here: BodyView) -> NDArray[np.intp]:
         """Numbers of the pairs whose balls are near each other; their shapes are placed."""
-        data, near = (
-            here.data,
-            near_pairs(
-                here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
-            ),
+        near = near_pairs(
+            here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
         )
-        for number in {int(i) for i in self._pairs[near].ravel()}:
-            own = self._geometry.geometryObjects[number].placement
-            self._found.oMg[number] = data.oMi[self._joints[number]] * own
+        if len(near):
+            for number in {int(i) for i in self._pairs[near].ravel()}:
+                own = self._geometry.geometryObjects[number].placement
+                self._found.oMg[number] = here.data.oMi[self._joints[number]] * own
         return near
 
     def _jacobian(self, here: BodyView, shape: int, point: Array) -> Array:

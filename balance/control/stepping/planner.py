@@ -62,9 +62,7 @@ class Pendulum:
 
     def after(self, time: float, cop: Array, omega: float) -> Pendulum:
         """What it is after a ``time`` (s) with the CoP at rest."""
-        growth = np.exp(omega * time)
-        xi = cop + growth * (self.xi - cop)
-        return Pendulum(0.5 * (xi + cop + (2.0 * self.com - self.xi - cop) / growth), xi)
+        return Pendulum(*carried_on(self.com, self.xi, cop, float(np.exp(omega * time))))
 
 
 @dataclass(slots=True)
@@ -78,6 +76,13 @@ class FootMotion:
     def resting(cls, place: Array) -> FootMotion:
         """That of a foot that stands."""
         return cls(place, np.zeros(2))
+
+
+@compiled
+def carried_on(com: Array, xi: Array, cop: Array, growth: float) -> tuple[Array, Array]:
+    """CoM and capture point once their distance from the CoP has grown so."""
+    then = cop + growth * (xi - cop)
+    return 0.5 * (then + cop + (2.0 * com - xi - cop) / growth), then
 
 
 def plan_landing(
@@ -96,32 +101,38 @@ def plan_landing(
     ``times`` (n,) is how long it may still be in the air, after ``before`` s in which it still
     stands, and ``planned`` the time of the last plan.
     """
-    c, s = math.cos(heading), math.sin(heading)
-    turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
-    points = np.array([pendulum.xi, pendulum.com, foot.place, foot.velocity])
-    points[:3] -= stance
-    place, time, cop, missed, cost = best_landing(
-        sizes.of_plan, swing, turn, points.dot(turn.T), times, before,
-        -1.0 if planned is None else planned,
+    return Landing(
+        *best_landing(
+            sizes.of_plan, swing, stance, math.cos(heading), math.sin(heading),
+            pendulum.xi, pendulum.com, foot.place, foot.velocity, times, before,
+            -1.0 if planned is None else planned,
+        )
     )  # fmt: skip
-    return Landing(stance + place, time, stance + cop, missed, cost)
 
 
 @compiled
 def best_landing(
     sizes: PlanSizes,
     swing: int,
-    turn: Array,
-    points: Array,
+    stance: Array,
+    c: float,
+    s: float,
+    xi: Array,
+    com: Array,
+    foot: Array,
+    velocity: Array,
     times: Array,
     before: float,
     planned: float,
 ) -> tuple[Array, float, Array, float, float]:
-    """Place, time, CoP, what is missed and cost of the best landing, from the stance foot.
+    """Place, time, CoP, what is missed and cost of the best landing.
 
-    ``points`` (4, 2), in the heading's axes, to which ``turn`` takes, are the capture point, the
-    CoM, the foot and its velocity.  ``planned`` is negative without a last plan.
+    (c, s) is the heading, ``planned`` negative without a last plan.
     """
+    turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
+    points = np.empty((4, 2))
+    points[0], points[1], points[2], points[3] = xi - stance, com - stance, foot - stance, velocity
+    points = points.dot(turn.T)
     # A foot that would be late lands when it can, and what is missed then counts.
     late = landings(sizes, swing, points, times, before)[5]
     times = times + np.minimum(late, LATEST_S)
@@ -133,7 +144,7 @@ def best_landing(
     i = cost.argmin()
     back = np.ascontiguousarray(turn.T)
     place, cop = back.dot(np.array([x[i], y[i]])), back.dot(np.array([cop_x[i], cop_y[i]]))
-    return place, float(times[i]), cop, float(missed[i]), float(cost[i])
+    return stance + place, float(times[i]), stance + cop, float(missed[i]), float(cost[i])
 
 
 @compiled

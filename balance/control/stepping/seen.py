@@ -21,8 +21,9 @@ Array = NDArray[np.float64]
 class Seen:
     """A state: ``com``, ``velocity`` (3,) and ``xi`` (2,), m; ``poses`` of the soles, left first.
 
-    ``hips`` (2, 3) are the hips' places from the CoM, as the base is turned, and ``forces`` (2,)
-    the measured normal ones, N; None if nobody measures them.
+    ``places`` are the poses' origins (3,), ``yaws`` the soles', rad; ``hips`` (2, 3) are the hips'
+    places from the CoM, as the base is turned, and ``forces`` (2,) the measured normal ones, N;
+    None if nobody measures them.
     """
 
     time: float
@@ -30,17 +31,19 @@ class Seen:
     velocity: Array
     xi: Array
     poses: tuple[pin.SE3, pin.SE3]
+    places: tuple[Array, Array]
+    yaws: tuple[float, float]
     hips: Array
     forces: Array | None
 
     def place(self, foot: int) -> Array:
         """Ground point (2,) of a sole's centre."""
-        return np.asarray(self.poses[foot].translation[:2])
+        return self.places[foot][:2]
 
     @property
     def middle(self) -> Array:
         """Between the soles' centres (3,)."""
-        return np.asarray(0.5 * (self.poses[0].translation + self.poses[1].translation))
+        return np.asarray(0.5 * (self.places[0] + self.places[1]))
 
 
 class Eyes:
@@ -49,40 +52,53 @@ class Eyes:
     def __init__(self, model: pin.Model, q_nominal: Array, sizes: StepSizes) -> None:
         self._model, self._data, self._sizes = model, model.createData(), sizes
         self._corners: dict[float, list[Array]] = {}  # of the soles, by how much smaller they are
-        com, base = pin.centerOfMass(model, self._data, q_nominal), self._data.oMi[1]
-        self._hips = (sizes.hips + com - base.translation) @ base.rotation
+        # Pinocchio's memory, without a copy: the way to it through bindings takes its time.
+        data = self._data
+        self._com, self._velocity = data.com[0], data.vcom[0]
+        self._base, self._axes = data.oMi[1].translation, data.oMi[1].rotation
+        self._soles = [(sole.frame_id, sole.placement) for sole in sizes.soles]
+        frames = [model.frames[sole.frame_id] for sole in sizes.soles]
+        self._carriers = [
+            (
+                data.oMi[frame.parentJoint],
+                data.v[frame.parentJoint],
+                frame.placement * sole.placement,
+            )
+            for frame, sole in zip(frames, sizes.soles, strict=True)
+        ]
+        com = pin.centerOfMass(model, data, q_nominal)
+        self._hips = (sizes.hips + com - self._base) @ self._axes
         self.nominal = self.see(q_nominal, np.zeros(model.nv), 0.0, None)
         self._facing = self.heading(self.nominal)
 
     def see(self, q: Array, v: Array, t: float, forces: Array | None) -> Seen:
         """The state at configuration ``q`` and velocity ``v``."""
-        model, data, sizes = self._model, self._data, self._sizes
+        model, data = self._model, self._data
         pin.centerOfMass(model, data, q, v)
-        com, velocity = data.com[0].copy(), data.vcom[0].copy()
+        com, velocity = self._com.copy(), self._velocity.copy()
         left, right = (
-            pin.updateFramePlacement(model, data, sole.frame_id) * sole.placement
-            for sole in sizes.soles
+            pin.updateFramePlacement(model, data, frame) * placement
+            for frame, placement in self._soles
         )
-        xi = com[:2] + velocity[:2] / sizes.omega
-        base = data.oMi[1]
-        hips = self._hips.dot(base.rotation.T) + (base.translation - com)
-        return Seen(t, com, velocity, xi, (left, right), hips, forces)
+        xi = com[:2] + velocity[:2] / self._sizes.omega
+        hips = self._hips.dot(self._axes.T) + (self._base - com)
+        places = left.translation, right.translation
+        yaws = heading_of(left.rotation), heading_of(right.rotation)
+        return Seen(t, com, velocity, xi, (left, right), places, yaws, hips, forces)
 
     def sole_velocity(self, foot: int) -> Array:
         """Of a sole's centre (3,) in the state that was looked at last, m/s, world axes."""
-        sole = self._sizes.soles[foot]
-        frame = self._model.frames[sole.frame_id]
-        place, joint = frame.placement * sole.placement, frame.parentJoint
-        velocity = place.actInv(self._data.v[joint]).linear
-        return np.asarray((self._data.oMi[joint] * place).rotation.dot(velocity))
+        joint, rates, place = self._carriers[foot]
+        return np.asarray((joint * place).rotation.dot(place.actInv(rates).linear))
 
     def heading(self, seen: Seen, foot: int | None = None) -> float:
         """Where the robot is to face, by one foot, or by both."""
-        yaws = [heading_of(seen.poses[f].rotation) - self._sizes.turns[f] for f in (0, 1)]
+        turns = self._sizes.turns
         if foot is not None:
-            return yaws[foot]
-        turned = (yaws[1] - yaws[0] + np.pi) % (2.0 * np.pi) - np.pi
-        return yaws[0] + 0.5 * turned
+            return float(seen.yaws[foot] - turns[foot])
+        left, right = (seen.yaws[f] - turns[f] for f in (0, 1))
+        turned = (right - left + np.pi) % (2.0 * np.pi) - np.pi
+        return float(left + 0.5 * turned)
 
     def turned(self, seen: Seen, foot: int | None = None) -> float:
         """How far that is from where it faces nominally."""

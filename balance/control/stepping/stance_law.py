@@ -109,8 +109,7 @@ class StanceLaw(TaskLaw):
         self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
         self._gravity = np.array(robot.model.gravity.linear)
         self._swinging: dict[str, tuple[int, Array, Array]] = {}
-        self._ankles: dict[str, NDArray[np.intp]] = {}
-        self._range = usable_ranges(robot)
+        self._ankles: dict[str, tuple[NDArray[np.intp], Array, Array, Array]] = {}
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -158,7 +157,7 @@ class StanceLaw(TaskLaw):
             here.momentum_drift, here.R_WB, here.v, wish.acceleration, turn, rows, values,
         )  # fmt: skip
         if swing is not None:
-            joint, moves, frame = self._foot_of(swing.surface)
+            joint, moves, frame = self._swinging[swing.surface.name]
             pose = frame.dot(here.placements[joint])
             turn = pin.log3(swing.rotation.dot(pose[:3]))
             write_foot_rows(
@@ -173,28 +172,42 @@ class StanceLaw(TaskLaw):
             rows = np.vstack([rows, weight * apart])
             values = np.append(values, weight * rates)
         rate = POSTURE_RATE * self.omega
-        wanted = rate**2 * (self._posture - here.q[7:]) - 2.0 * rate * here.v[6:]
-        tasks = WeightedRows(rows, values, self._joint_rows, self._joint_rows * wanted)
+        wanted = posture_values(
+            self._posture, rate**2, 2.0 * rate, here.q, here.v, self._joint_rows
+        )
+        tasks = WeightedRows(rows, values, self._joint_rows, wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
 
     def _ends(self, surface: ContactSurface, q: Array) -> Array:
         """Of each joint of a foot's ankle its coordinate and the room down and up (k, 3)."""
-        if surface.name not in self._ankles:
-            self._ankles[surface.name] = ankles(self.robot, [surface])
-        joints = self._ankles[surface.name]
-        angles = q[7 + joints]
-        return np.column_stack(
-            [6.0 + joints, angles - self._range[0][joints], self._range[1][joints] - angles]
-        )
+        entries, lower, upper, ends = self._ankles[surface.name]
+        angles = q[entries]
+        ends[:, 1], ends[:, 2] = angles - lower, upper - angles
+        return ends
 
-    def _foot_of(self, surface: ContactSurface) -> tuple[int, Array, Array]:
-        """Of a sole its joint, which coordinates move it (nv,), and how it follows the joint."""
-        if surface.name not in self._swinging:
-            frame = self.robot.model.frames[surface.frame_id]
-            joint, placement = frame.parentJoint, frame.placement * surface.placement
-            rows = frame_points(placement, np.zeros((0, 3)))
-            self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
-        return self._swinging[surface.name]
+    def may_swing(self, surface: ContactSurface) -> None:
+        """Get ready to swing a sole: a period in which contacts change has no time for that.
+
+        Of it are kept its joint, which coordinates move it (nv,), how it follows the joint, and of
+        its ankle's joints their places in q, the ends of their ranges and what :meth:`_ends` has.
+        """
+        frame = self.robot.model.frames[surface.frame_id]
+        joint, placement = frame.parentJoint, frame.placement * surface.placement
+        rows = frame_points(placement, np.zeros((0, 3)))
+        self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
+        joints = ankles(self.robot, [surface])
+        lower, upper = (ends[joints] for ends in usable_ranges(self.robot))
+        ends = np.zeros((len(joints), 3))
+        ends[:, 0] = 6.0 + joints
+        self._ankles[surface.name] = 7 + joints, lower, upper, ends
+
+
+@compiled
+def posture_values(
+    posture: Array, stiffness: float, damping: float, q: Array, v: Array, rows: Array
+) -> Array:
+    """``rows`` (nj,) times the accelerations that bring the joints back to the posture."""
+    return rows * (stiffness * (posture - q[7:]) - damping * v[6:])
 
 
 @compiled

@@ -79,6 +79,8 @@ class Stepper:
 
         self.both = made(*sizes.soles)
         self.single = made(sizes.soles[0]), made(sizes.soles[1])
+        for one, other in zip(self.single, reversed(sizes.soles), strict=True):
+            one.may_swing(other)
         self.eyes = Eyes(robot.model, robot.q_nominal, sizes)
         self._period = period
         self.gait = Gait(sizes, self.eyes, self._weight, period)
@@ -127,7 +129,7 @@ class Stepper:
         path, (plan, place) = gait.path, gait.aim
         assert path is not None
         share = min(1.0, FOLLOW_RATE * sizes.omega * self._period)
-        path.follow(seen.poses[gait.swing].translation, self.eyes.sole_velocity(gait.swing), share)
+        path.follow(seen.places[gait.swing], self.eyes.sole_velocity(gait.swing), share)
         path.advance(self._period, place, plan.time)
         return SwingTarget(
             sizes.soles[gait.swing],
