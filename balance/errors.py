@@ -111,7 +111,8 @@ def listed(source: str, problems: Sequence[str], between: str = ": ") -> str:
     if len(problems) == 1:
         return f"{source}{between}{problems[0]}"
     shown = [*problems[:SHOWN_NAMES], *(["..."] if len(problems) > SHOWN_NAMES else [])]
-    return f"{source}: {len(problems)} problems" + "".join(f"\n  {text}" for text in shown)
+    lines = (text.replace("\n", "\n  ") for text in shown)  # a list in a list is set in
+    return f"{source}: {len(problems)} problems" + "".join(f"\n  {line}" for line in lines)
 
 
 class Problems:
@@ -132,10 +133,11 @@ class Problems:
             yield
         except BalanceError as error:
             self._first = self._first or error
-            head, *lines = str(error).split("\n  ")
+            head, *lines = re.split(r"\n  (?! )", str(error))
             complete = head.endswith(f"{len(lines)} problems")
             for line in lines if complete else [str(error)]:
-                self._found.setdefault(line.removeprefix(f"{place}: "), place)
+                text = line.replace("\n  ", "\n") if complete else line
+                self._found.setdefault(text.removeprefix(f"{place}: "), place)
 
     def __len__(self) -> int:
         return len(self._found)

@@ -64,7 +64,7 @@ def owner(model: type[BaseModel], key: str) -> type[BaseModel]:
 
     A class that was made for one name of a registry fixes its tag, but says nothing about it.
     """
-    declaring = [cls for cls in model.__mro__ if key in vars(cls).get("__annotations__", {})]
+    declaring = [cls for cls in model.__mro__ if key in inspect.get_annotations(cls)]
     return next((cls for cls in declaring if key in _texts(cls)), (declaring or [model])[0])
 
 

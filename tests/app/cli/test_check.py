@@ -97,6 +97,16 @@ def test_all_problems_of_an_experiment_are_listed_with_their_keys(tmp_path: Path
     assert law.endswith(f"valid: {known}")
 
 
+def test_a_list_of_valid_names_within_a_problem_is_not_counted_as_problems(tmp_path: Path) -> None:
+    law = {"law": "momentumm"}
+    tree = {**EXPERIMENT, "robot": "toroo", "duration_s": -1, "controller": law}
+    first, *lines = problems(tmp_path / "x.yaml", tree)
+    assert first == f"{tmp_path / 'x.yaml'} (taken for an experiment): 3 problems"
+    assert not any("problems" in line for line in lines)
+    assert sum(not line.startswith(" ") for line in lines) == 3
+    assert any(line.startswith("  capture: ") for line in lines)
+
+
 def test_all_contradictions_of_an_experiment_are_listed(tmp_path: Path) -> None:
     late = {**PUSH, "time_s": 9}
     tree = {**EXPERIMENT, "plant": {"step_s": 3e-4}, "pushes": [late, PUSH, late]}
