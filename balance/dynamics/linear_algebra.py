@@ -49,6 +49,11 @@ def divide_right(Z: Array, U: Array) -> Array:
     return np.asarray(dtrsm(1.0, U, Z, side=1))
 
 
+def divide_upper(U: Array, x: Array) -> Array:
+    """U^-1 x for an upper U and a vector ``x``."""
+    return np.asarray(dtrsv(U, x))
+
+
 def divide_transposed(U: Array, B: Array) -> Array:
     """U^-T B for an upper U; ``B`` (n, m)."""
     return np.asarray(dtrsm(1.0, U, B, trans_a=1))
@@ -155,6 +160,16 @@ if COMPILED:
                 U.ctypes.data, size, X.ctypes.data, size,
             )  # fmt: skip
         return X
+
+    @compiled
+    def divide_upper(U: Array, x: Array) -> Array:
+        y, letters, sizes = x.copy(), np.array([_L, _T, _N]), np.array([len(x), 1], np.int32)
+        letter, size = letters.ctypes.data, sizes.ctypes.data
+        if len(x):
+            _dtrsv(
+                letter, letter + 1, letter + 2, size, U.ctypes.data, size, y.ctypes.data, size + 4
+            )
+        return y
 
     @compiled
     def divide_transposed(U: Array, B: Array) -> Array:

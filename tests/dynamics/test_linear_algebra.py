@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 from balance.dynamics.linear_algebra import (
     cholesky,
     divide_left,
+    divide_right,
     divide_rows,
+    divide_transposed,
+    divide_upper,
     gram,
+    solve_positive,
     solve_symmetric,
 )
 
@@ -36,6 +40,20 @@ def test_a_factor_divides_rows_and_vectors(n: int, m: int) -> None:
     np.testing.assert_allclose(U @ divide_left(factor, x), x, rtol=0, atol=1e-11)
     np.testing.assert_allclose(gram(Z), Z @ Z.T, rtol=0, atol=1e-12 * n)
     np.testing.assert_array_equal(gram(Z), gram(Z).T)
+
+
+@pytest.mark.parametrize(("n", "k"), SIZES)
+def test_divisions_by_the_factor_of_a_law(n: int, k: int) -> None:
+    rng = np.random.default_rng(n)
+    H, Z, x = positive(rng, n), rng.normal(size=(k, n)), rng.normal(size=n)
+    factor, solution, regular = solve_positive(H, x)
+    U = np.triu(factor)
+    assert regular
+    np.testing.assert_allclose(U.T @ U, H, rtol=0, atol=1e-12 * n)
+    np.testing.assert_allclose(H @ solution, x, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(divide_right(Z, factor) @ U, Z, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(U @ divide_upper(factor, x), x, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(U.T @ divide_transposed(factor, Z.T.copy()), Z.T, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("n", [1, 6, 24])

@@ -18,7 +18,7 @@ from balance.control.qp.certified import TOLERANCE
 from balance.control.qp.nearest_point import nearest_point
 from balance.control.qp.problem import error_of
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import divide_right
+from balance.dynamics.linear_algebra import divide_right, divide_upper
 
 Array = NDArray[np.float64]
 
@@ -45,19 +45,24 @@ def cone_limited(
     cones: Array,
     lower: Array,
     forces: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """The same as ``limited`` for cones alone, on x = (u, z) / c: c Z U^-1, F, C and d."""
-    k, motion = cones.shape[1], unit * divide_right(Z, U)
+) -> tuple[Array, Array, Array]:
+    """The same as ``limited`` for cones alone, on x = (u, z) / c: F, C and d.
+
+    Of the motion c Z U^-1 only what moves the base counts here.
+    """
+    k, moved = cones.shape[1], np.ascontiguousarray(M[:base]).dot(Z)
     share, null, _ = force_split(J[:, :base], force_weight)
-    F = bearing_forces(np.ascontiguousarray(M[:base]).dot(motion), share, unit * null)
-    return motion, F, cones.dot(F[:k]), lower - cones.dot(forces[:k])
+    F = bearing_forces(divide_right(unit * moved, U), share, unit * null)
+    return F, cones.dot(F[:k]), lower - cones.dot(forces[:k])
 
 
 @compiled
 def at_cones(
     x: Array,
     a: Array,
-    motion: Array,
+    Z: Array,
+    U: Array,
+    unit: float,
     forces: Array,
     F: Array,
     M: Array,
@@ -71,7 +76,7 @@ def at_cones(
     most: Array,
 ) -> tuple[bool, Array, Array, Array]:
     """Whether drives and joints bear it too, torques, wrenches, and the margins of both."""
-    a = a + motion.dot(x[: motion.shape[1]])
+    a = a + Z.dot(divide_upper(U, unit * x[: Z.shape[1]]))
     forces = forces + F.dot(x)
     torques = (M.dot(a) + bias - forces.dot(J))[base:]
     wrenches = forces[: cones.shape[1]]
@@ -103,11 +108,11 @@ def within_cones(
 
     ``active`` are the rows to start from, and those of the answer afterwards.
     """
-    motion, F, C, d = cone_limited(M, J, base, force_weight, Z, U, unit, cones, lower, forces)
+    F, C, d = cone_limited(M, J, base, force_weight, Z, U, unit, cones, lower, forces)
     x, multipliers, found = nearest_point(C, d, active)
     if not found or not error_of(x, np.zeros(len(x)), C, d, x, multipliers) < TOLERANCE:
         return 0, a, a, a
     good, torques, wrenches, margins = at_cones(
-        x, a, motion, forces, F, M, bias, J, base, cones, lower, torque_limits, least, most
+        x, a, Z, U, unit, forces, F, M, bias, J, base, cones, lower, torque_limits, least, most
     )
     return 2 if good else 1, torques, wrenches, margins

@@ -183,14 +183,14 @@ class WeightedTasks:
             if ended == Ended.OTHERS:
                 return None
             self._active[:] = False
-        motion, F, C, d = cone_limited(
+        F, C, d = cone_limited(
             eq.M, eq.J, eq.base, force_weight, Z, U, self._unit, limits.cones, limits.lower, forces
         )
         solution = solver.solve(QuadraticProgram(*self._distance(C), C, d))
         if solution.status is not QPStatus.SOLVED:
             return None
         good, torques, wrenches, margins = at_cones(
-            solution.x, a, motion, forces, F, *borne_by, *bounds
+            solution.x, a, Z, U, self._unit, forces, F, *borne_by, *bounds
         )
         return Answer(torques, wrenches, forces[:k], margins=margins) if good else None
 
