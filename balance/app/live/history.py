@@ -18,6 +18,7 @@ SPAN_S = 10.0
 SAMPLE_S = 0.04
 UNKNOWN: Array = np.full(1, np.nan)
 MARK_S = 0.12  # a short push is marked for at least this long
+EDGE_S = 1e-6  # before a mark begins, and after it ends
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,6 @@ class Sample:
 
     time: float
     values: dict[str, Array]
-    pushed: bool
 
 
 def charted(now: Instant) -> dict[str, Array]:
@@ -45,6 +45,7 @@ class History:
 
     def __init__(self) -> None:
         self._samples: deque[Sample] = deque()
+        self._pushes: Sequence[Push] = ()
         self.next_time = 0.0
 
     def clear(self) -> None:
@@ -62,19 +63,30 @@ class History:
         """Take a sample, with the durations of the last control steps if they are known."""
         steps = np.array([control_times_s.max(), np.median(control_times_s), deadline_s])
         values = {**charted(now), "control_time": 1e6 * steps}
-        pushed = any(p.start <= now.time <= max(p.end, p.start + MARK_S) for p in pushes)
-        self._samples.append(Sample(now.time, values, pushed))
+        self._samples.append(Sample(now.time, values))
+        self._pushes = pushes
         self.next_time = now.time + SAMPLE_S
         while now.time - self._samples[0].time > SPAN_S:
             self._samples.popleft()
 
     def series(self, key: str) -> tuple[Array, ...]:
-        """Time from now (s, not positive), the push mark, and each component."""
+        """Time from now (s, not positive), the push mark, and each component.
+
+        Between samples, which lie far apart on a busy machine, stand points on either side of the
+        beginnings and ends of pushes, on the lines that a plot draws anyway: the mark is upright.
+        """
         time = np.array([sample.time for sample in self._samples])
-        mark = np.array([1.0 if sample.pushed else 0.0 for sample in self._samples])
         values = np.array([sample.values[key] for sample in self._samples])
-        columns = [np.ascontiguousarray(column) for column in values.T]
-        return (time - time[-1], mark, *columns)
+        spans = [(push.start, max(push.end, push.start + MARK_S)) for push in self._pushes]
+        edges = np.array([edge + side for edge in np.ravel(spans) for side in (-EDGE_S, EDGE_S)])
+        between = np.sort(edges[(time[0] < edges) & (edges < time[-1])])
+        places = np.searchsorted(time, between)
+        columns = [
+            np.insert(column, places, np.interp(between, time, column)) for column in values.T
+        ]
+        time = np.insert(time, places, between)
+        mark = sum(((start <= time) & (time <= end) for start, end in spans), 0 * time)
+        return (time - time[-1], np.minimum(mark, 1.0), *columns)
 
     def __len__(self) -> int:
         return len(self._samples)

@@ -8,7 +8,7 @@ import pytest
 from live_samples import short_recording
 
 import balance
-from balance.app.live.history import SPAN_S, History
+from balance.app.live.history import MARK_S, SPAN_S, History
 from balance.app.live.observer import Observer
 from balance.app.live.plots import range_of
 from balance.app.live.robot_view import MAX_TRIANGLES, _merged_shapes, coarser
@@ -102,6 +102,21 @@ def test_the_history_forgets_what_is_older_than_its_span(
     assert mark.max() == 0.0  # the push is long over
     steps = [column[-1] for column in history.series("control_time")[2:]]
     assert steps == pytest.approx([300.0, 200.0, 1000.0])  # µs: largest, median, deadline
+
+
+def test_a_push_is_marked_from_its_beginning_to_its_end_however_late_samples_are(
+    recording: balance.Recording, observer: Observer
+) -> None:
+    history, (push,) = History(), recording.pushes
+    now = observer.at(recording, 60)
+    for time in (0.0, push.start + 2.0):
+        history.add(type(now)(**{**vars(now), "time": time}), recording.pushes)
+    time, mark, *columns = history.series("com_error")
+    times = time + push.start + 2.0
+    marked = max(push.end - push.start, MARK_S)
+    assert np.trapezoid(mark, times) == pytest.approx(marked, abs=1e-5)  # a ramp has 1 s or more
+    assert times[mark > 0.0].min() == pytest.approx(push.start, abs=1e-5)
+    assert all(column == pytest.approx(column[0]) for column in columns)
 
 
 def test_charts_have_round_bounds_that_hold_all_values() -> None:
