@@ -101,9 +101,13 @@ class Gait:
         """Under the foot that steps."""
         return self.grounds[self.swing]
 
+    def bears_both(self, seen: Seen) -> bool:
+        """Whether both feet bear a good part of the weight, as far as they are felt."""
+        return seen.forces is None or bool(seen.forces.min() > RESTS_SHARE * self._weight)
+
     def rest(self, seen: Seen) -> None:
         """Feel the ground while both feet stand on it."""
-        if seen.forces is not None and seen.forces.min() > RESTS_SHARE * self._weight:
+        if seen.forces is not None and self.bears_both(seen):
             self.grounds = [Plane.under(pose) for pose in seen.poses]
 
     @property

@@ -24,7 +24,9 @@ Array = NDArray[np.float64]
 
 CHANGE_S = 0.12  # after contacts change, in which torques do so by no more than
 STEEPEST, LARGEST = 150.0, 0.18  # of their limits in a second, and in a control period
-HOPELESS = 0.03  # z, that a plan of the leaning law leaves its end beyond the support
+# z, that a plan of the leaning law leaves its end beyond the support when there is a step; the
+# second one of a robot that one leg does not bear: steps are its last resort
+HOPELESS, LAST_RESORT = 0.03, 0.06
 AT_REST = 0.3  # of the CoP's region, used by a robot that feels the ground
 USED = 1.0  # of the CoP's region, beyond which ankles alone do not do
 
@@ -53,6 +55,9 @@ class SteppingController(BalancingLaw):
         self.robot, self._limits, self._period = robot, self.lean.limits, config.control_period_s
         self.stepper = Stepper(law, robot, self._period) if can_step(robot) else None
         """What takes steps; None if the robot cannot."""
+        self._hopeless = np.inf
+        if self.stepper is not None:
+            self._hopeless = HOPELESS if self.stepper.sizes.bears else LAST_RESORT
         self.home: Home | None = Home(pin.SE3.Identity())
         """Where the law that leans is used; None while it is not."""
         self._felt: Array | None = None
@@ -115,8 +120,7 @@ class SteppingController(BalancingLaw):
         if not believable(q, v):
             return self._told(self._asked.step(q, v, t), self.footstep.strategy, t)
         if self.home is not None:
-            hopeless = np.inf if self.stepper is None else HOPELESS
-            output = self._leant(self.home, q, v, t, hopeless)
+            output = self._leant(self.home, q, v, t, self._hopeless)
             if output is not None:
                 used = self.lean.used
                 if self.stepper is not None and used < AT_REST:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from balance.dynamics.compiled import compiled
 from balance.robots import Robot
-from balance.robots.capability.body import contact_joints, level_directions
+from balance.robots.capability.body import at_rest, contact_joints, level_directions
 from balance.robots.capability.legs import Leg, legs
 from balance.robots.capability.steps import STEP_AZIMUTHS, left_and_right, step_numbers
 from balance.robots.capability.usable import usable_ranges
@@ -43,6 +43,7 @@ SPEED_SHARE, ACCELERATION_SHARE = 1.2, 1.0  # of what a foot's drives allow
 STRETCH = 0.965  # of L, from hip to ankle
 LANDS_TILTED = 0.12  # rad of a sole, which it is laid flat by when the CoM comes after it
 MOST_LEAN = 0.7  # rad, of a leg sideways
+BORNE = 0.5  # of a sole's half length, to which a leg that bears a robot alone must do so
 ABOUT = 0.5  # cosine between the axis of a joint and the one about which it counts as turning
 DEEPEST = 0.1  # of the CoM's height, by which it may sink
 
@@ -56,7 +57,7 @@ class StepSizes:
     posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
     ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
     stands.  ``beside_hip`` is how far beside the CoM a foot may land.  ``height`` is that of the
-    CoM, ``height_over`` that over the soles.
+    CoM, ``height_over`` that over the soles.  ``bears`` is whether either leg alone holds the robot.
     """
 
     soles: tuple[ContactSurface, ContactSurface]
@@ -78,6 +79,7 @@ class StepSizes:
     foot_speed: Array
     foot_acceleration: Array
     landing_speed: float
+    bears: bool
 
     @property
     def width(self) -> float:
@@ -224,7 +226,20 @@ def step_sizes(robot: Robot) -> StepSizes:
         foot_speed=SPEED_SHARE * numbers.foot_speed,
         foot_acceleration=ACCELERATION_SHARE * numbers.foot_acceleration,
         landing_speed=min(numbers.landing_speed, LANDING * omega * L),
+        bears=all(_bears(robot, foot) for foot in both),
     )
+
+
+def _bears(robot: Robot, foot: ContactSurface) -> bool:
+    """Whether drives hold the nominal posture on one foot, all over the middle half of its sole."""
+    resting = at_rest(robot, robot.q_nominal, [foot])
+    up = robot.mass * foot.pose(resting.data).rotation.T.dot(-robot.model.gravity.linear)
+    for ahead in (-BORNE * foot.half_length, BORNE * foot.half_length):
+        wrench = np.concatenate([up, np.cross([ahead, 0.0, 0.0], up)])
+        torques = (resting.gravity - resting.J.T.dot(wrench))[6:]
+        if (np.abs(torques) > robot.effort_limits).any():
+            return False
+    return True
 
 
 def _side_lean(robot: Robot, foot: ContactSurface, leg: Leg, along: Array) -> float:

@@ -21,6 +21,7 @@ from balance.control.stepping.sizes import ankles
 from balance.dynamics.compiled import compiled
 from balance.dynamics.placements import frame_points
 from balance.robots import Robot
+from balance.robots.capability.flywheel import carries_a_foot
 from balance.robots.capability.usable import usable_ranges
 from balance.robots.contacts import ContactSurface
 
@@ -37,6 +38,7 @@ COM, COM_UP, BASE, FOOT, FOOT_UP, FOOT_TURN, SPIN, POSTURE = (
     0.5,
     1e-3,
 )
+HELD = 0.05  # of waist and arms while no step is under way: a waist would run on to its stop
 STEEPEST = 0.05  # sine of a sole's tilt, beyond which it is laid flat no faster
 EASED = 0.05  # rad before the end of an ankle's range, in which a foot stops turning by it
 APART = 3.0  # the same, of a leg and another limb that are near each other
@@ -66,7 +68,7 @@ class Wish:
 
     ``least`` and ``most`` (k,) bound the normal forces, N; ``normals`` (k, 3) are those of the
     ground under the feet that bear, and ``down`` (k,) the speeds at which those that do not touch
-    it come down to it, m/s.
+    it come down to it, m/s.  ``still`` is whether no step is under way.
     """
 
     acceleration: Array
@@ -76,6 +78,7 @@ class Wish:
     most: Array
     normals: Array
     down: Array
+    still: bool
 
 
 @final
@@ -106,7 +109,10 @@ class StanceLaw(TaskLaw):
         self.weighted = WeightedTasks(self.limits, self.joint_bounds, force_weight, weight)
         self._unit = UNIT * self.body.mass
         self._posture = robot.q_nominal[7:].copy()
-        self._joint_rows = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
+        moving = np.full(len(self._posture), self._unit * POSTURE**0.5 * self.height)
+        still = moving * (HELD / POSTURE) ** 0.5
+        still[carries_a_foot(robot)] = moving[0]
+        self._joint_rows = moving, still
         self._gravity = np.array(robot.model.gravity.linear)
         self._swinging: dict[str, tuple[int, Array, Array]] = {}
         self._ankles: dict[str, tuple[NDArray[np.intp], Array, Array, Array]] = {}
@@ -171,11 +177,11 @@ class StanceLaw(TaskLaw):
             weight = self._unit * APART**0.5
             rows = np.vstack([rows, weight * apart])
             values = np.append(values, weight * rates)
-        rate = POSTURE_RATE * self.omega
+        joint_rows, rate = self._joint_rows[wish.still], POSTURE_RATE * self.omega
         wanted = posture_values(
-            self._posture, rate**2, 2.0 * rate, here.q, here.v, self._joint_rows
+            self._posture, rate**2, 2.0 * rate, here.q, here.v, joint_rows
         )
-        tasks = WeightedRows(rows, values, self._joint_rows, wanted)
+        tasks = WeightedRows(rows, values, joint_rows, wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
 
     def _ends(self, surface: ContactSurface, q: Array) -> Array:

@@ -93,7 +93,8 @@ class Stepper:
 
     def home(self, seen: Seen) -> Home | None:
         """Where the robot stands, if it does so as in its nominal stance; None while it steps."""
-        if self.gait.mode is not Mode.STAND:
+        # A foot that has just come down is not off again before the law that leans knows of it.
+        if self.gait.mode is not Mode.STAND or not self.gait.bears_both(seen):
             return None
         return find_home(seen, self.eyes)
 
@@ -110,7 +111,10 @@ class Stepper:
         acceleration = self._acceleration(seen, height)
         normals = np.array([gait.grounds[foot].normal for foot in feet])
         down = np.where(gait.off_ground(seen), DOWN * self.sizes.landing_speed, 0.0)
-        law.ask(Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet]))
+        still = gait.mode in (Mode.STAND, Mode.SHIFT)
+        law.ask(
+            Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet], still)
+        )
         zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
         com[2] = height
