@@ -33,6 +33,7 @@ HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
 # hip's, and at the rate of a law that stands it would arrive late
 RANGE_RATE = 12.0
 DOWN = 3.0  # of the landing speed, at which a foot that bears and has lost the ground comes down
+LEAN = 0.04  # of the CoM's height
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
@@ -124,9 +125,24 @@ class Stepper:
     def _acceleration(self, seen: Seen, height: float) -> Array:
         """Of the CoM (3,): away from the CoP as a pendulum's, and to its height."""
         omega, rate = self.sizes.omega, HEIGHT_RATE * self.sizes.omega
-        level = omega**2 * (seen.com[:2] - self.gait.cop(seen))
+        level = omega**2 * (seen.com[:2] - self.gait.cop(seen) - self._lean(seen))
         up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
         return np.array([*level.tolist(), up])
+
+    def _lean(self, seen: Seen) -> Array:
+        """How far (2,) beyond the CoP the force shall pass the CoM: what the plan falls short."""
+        gait, sizes = self.gait, self.sizes
+        plan = gait.plan
+        if gait.mode not in (Mode.UNLOAD, Mode.SWING) or gait.closing or plan is None:
+            return np.zeros(2)
+        out = seen.xi - plan.cop
+        far = float(np.linalg.norm(out))
+        left = max(plan.time, 0.0)
+        if gait.mode is Mode.UNLOAD:
+            left += max(gait.begin + gait.unload_s - seen.time, 0.0)
+        growth = float(np.exp(sizes.omega * (left + sizes.load))) - 1.0
+        short = min(plan.missed / max(growth, 1e-6), LEAN * sizes.height)
+        return short / max(far, 1e-9) * out
 
     def _swing(self, seen: Seen) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
