@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from balance.control.parts.setpoints import Desired
 from balance.dynamics.compiled import compiled
+from balance.dynamics.linear_algebra import dot_into
 
 Array = NDArray[np.float64]
 
@@ -37,6 +38,7 @@ class Feedback:
     def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array, offset: Array) -> None:
         self._K_P, self._K_R, self._offset = K_P, K_R, offset
         self._map, self._state = np.zeros((6, 26)), np.ones(26)
+        self._squares = self._state[9:25].reshape(4, 4)
         self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
         self._desired: Desired | None = None
 
@@ -47,7 +49,7 @@ class Feedback:
         """
         if desired is not self._desired:
             self._aim(desired)
-        return product(self._map, self._state, point, rates, quaternion)
+        return product(self._map, self._state, self._squares, point, rates, quaternion)
 
     def _aim(self, desired: Desired) -> None:
         """Write the columns of the matrix that change with the setpoint."""
@@ -57,11 +59,14 @@ class Feedback:
 
 
 @compiled
-def product(matrix: Array, z: Array, point: Array, rates: Array, quaternion: Array) -> Array:
-    """``matrix`` times z, which is written anew; its last entry is one."""
+def product(
+    matrix: Array, z: Array, squares: Array, point: Array, rates: Array, quaternion: Array
+) -> Array:
+    """``matrix`` times z, which is written anew; ``squares`` (4, 4) are its products u_i u_j."""
     z[:3] = point
     z[3:9] = rates
-    np.multiply(quaternion.reshape(4, 1), quaternion, z[9:25].reshape(4, 4))
+    row = quaternion.reshape(1, 4)
+    dot_into(row.T, row, squares)
     return matrix.dot(z)
 
 
