@@ -94,9 +94,9 @@ class MomentumController(WrenchLaw):
         [m g e_z - K_P (x - x_d) - K_D (p - p_d) + dp_d/dt;
          R_d tau_P               - D (l - l_d)   + dl_d/dt (tracking form only)].
         """
-        # At rest p_d = l_d = 0, and all of it is one product with (x, p, l, products of the
-        # base's quaternion): see Feedback.
-        wanted = self._feedback.wrench(desired, here.com, here.momentum, here.q[3:7])
+        # At rest p_d = l_d = 0, and all of it is one product with (x, p, l, axes of the base): see
+        # Feedback.
+        wanted = self._feedback.wrench(desired, here.com, here.momentum, here.R_WB)
         if desired.moving:
             mass, inertia = here.mass, here.locked_inertia
             wanted[:3] += self.K_D.dot(mass * desired.com_velocity)  # K_D p_d

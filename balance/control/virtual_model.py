@@ -115,7 +115,7 @@ class VirtualModelController(WrenchLaw):
         self._at_point.dot(here.v[:6], self._base_rates)
         self._in_base.dot(here.R_WB.T, self._in_world)
         point = q[:3] + self._in_world[2]
-        wanted = self._feedback.wrench(desired, point, self._rates, q[3:7])
+        wanted = self._feedback.wrench(desired, point, self._rates, here.R_WB)
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)
