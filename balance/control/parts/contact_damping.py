@@ -66,7 +66,7 @@ class ContactDamping:
         ]
         weight = float(np.linalg.norm(support.weight))
         self.loads, self.firm = np.zeros(self.dampers.shape), np.ones(len(self.dampers))
-        """f_n / f_firm of a contact, for each of its rows, from stacked wrenches (r, r); ones (r,)."""
+        """Of stacked wrenches f_n / f_firm of a contact, for each of its rows (r, r); ones (r,)."""
         for own, normal in zip(self._slices, self._normal, strict=True):
             self.loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0

@@ -62,9 +62,7 @@ class Feedback:
 
 
 @compiled
-def product(
-    matrix: Array, z: Array, axes: Array, point: Array, rates: Array, R_WB: Array
-) -> Array:
+def product(matrix: Array, z: Array, axes: Array, point: Array, rates: Array, R_WB: Array) -> Array:
     """``matrix`` times z, which is written anew; ``axes`` (3, 3) are the b_i of it."""
     z[:3] = point
     z[3:9] = rates
