@@ -15,8 +15,6 @@ from balance.control.parts.inverse_dynamics import InverseDynamics
 from balance.control.parts.setpoints import Desired, desired_angular_momentum_rate
 from balance.control.parts.support import SupportView
 from balance.control.parts.wrench_law import WrenchLaw
-from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import solve_symmetric
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -96,9 +94,9 @@ class MomentumController(WrenchLaw):
         [m g e_z - K_P (x - x_d) - K_D (p - p_d) + dp_d/dt;
          R_d tau_P               - D (l - l_d)   + dl_d/dt (tracking form only)].
         """
-        # At rest p_d = l_d = 0, and all of it is one product with (x, p, l, products of the
-        # base's quaternion): see Feedback.
-        wanted = self._feedback.wrench(desired, here.com, here.momentum, here.q[3:7])
+        # At rest p_d = l_d = 0, and all of it is one product with (x, p, l, axes of the base): see
+        # Feedback.
+        wanted = self._feedback.wrench(desired, here.com, here.momentum, here.R_WB)
         if desired.moving:
             mass, inertia = here.mass, here.locked_inertia
             wanted[:3] += self.K_D.dot(mass * desired.com_velocity)  # K_D p_d
@@ -110,18 +108,10 @@ class MomentumController(WrenchLaw):
 
     def rigid_acceleration(self, here: SupportView, total: Array) -> Array:
         """Lambda_h sum_i G_i w_i (6,): how ``total`` would accelerate the robot, joints locked."""
-        return locked_acceleration(here.mass, here.locked_inertia, total)
+        return here.locked.inverse().dot(total)
 
     def torques(self, here: SupportView, wrenches: Array, total: Array) -> Array:
         """tau = -sum_i J_iq_bar^T w_i and posture; in the tracking form all joint rows of (25)."""
         if self._inverse_dynamics is not None:
             return self._inverse_dynamics.torques(here, wrenches)
         return super().torques(here, wrenches, total)
-
-
-@compiled
-def locked_acceleration(mass: float, inertia: Array, total: Array) -> Array:
-    """Lambda_h ``total`` (6,), with the mass and the locked inertia (3, 3)."""
-    acceleration = total / mass
-    acceleration[3:] = solve_symmetric(inertia, total[3:])[1]
-    return acceleration

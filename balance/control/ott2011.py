@@ -73,7 +73,7 @@ class OttController(WrenchLaw):
         rates = self._rates
         np.divide(here.momentum[:3], here.mass, out=rates[:3])  # dx/dt
         rates[3:] = here.R_WB.dot(here.v[3:6])  # omega
-        wanted = self._feedback.wrench(desired, here.com, rates, here.q[3:7])
+        wanted = self._feedback.wrench(desired, here.com, rates, here.R_WB)
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[:3] += here.mass * desired.com_acceleration

@@ -112,10 +112,10 @@ class VirtualModelController(WrenchLaw):
     def _base_wrench(self, here: SupportView, desired: Desired) -> Array:
         """Springs and dampers of the base, at the CoM."""
         q = here.q
-        np.dot(self._at_point, here.v[:6], out=self._base_rates)
-        np.dot(self._in_base, here.R_WB.T, out=self._in_world)
+        self._at_point.dot(here.v[:6], self._base_rates)
+        self._in_base.dot(here.R_WB.T, self._in_world)
         point = q[:3] + self._in_world[2]
-        wanted = self._feedback.wrench(desired, point, self._rates, q[3:7])
+        wanted = self._feedback.wrench(desired, point, self._rates, here.R_WB)
         if desired.moving:
             wanted[:3] += self.K_D_velocity.dot(desired.com_velocity)
             wanted[3:] += self.D_omega.dot(desired.angular_velocity)

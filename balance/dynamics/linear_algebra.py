@@ -9,6 +9,8 @@ a system is, which on a busy machine takes milliseconds wherever nobody has pinn
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm, dtrsv
@@ -23,6 +25,10 @@ RANK_TOLERANCE = 1e-10  # of a diagonal entry of R, relative to the largest
 # The same for contacts at rest.  Hips that turn about one axis while feet and thighs are held do so
 # only as long as both axes are in line; off by what is measured, a rule to the letter blocks them.
 CLOSED_CHAIN = 1e-3
+
+dot_into: Callable[[Array, Array, Array], Array] = np.dot if COMPILED else np.ndarray.dot
+"""A B into an array for it.  The function ``np.dot``, which alone can be compiled, takes as long to
+find its method as a small product takes."""
 
 
 def solve_square(A: Array, B: Array) -> tuple[Array, bool]:

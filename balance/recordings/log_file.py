@@ -47,17 +47,18 @@ def write_log(recording: Recording, path: Path) -> None:
         "conflict": recording.conflict,
     }
     schema = pa.schema(fields, metadata=facts)
-    rows = recording.time.size
-    values = [
-        np.asarray(getattr(recording, signal.name)).reshape(rows, signal.row_size(recording.robot))
-        for signal in signals
-    ]
+    sizes = {signal.name: signal.row_size(recording.robot) for signal in signals}
     split = {field.name: "BYTE_STREAM_SPLIT" for field in fields if field.type == pa.float64()}
     with pq.ParquetWriter(
         path, schema, compression="zstd", use_dictionary=False, column_encoding=split
     ) as writer:
-        for chunk in chunks(rows, GROUP_ROWS):
-            columns = [column for block in values for column in block[chunk].T]
+        for chunk in chunks(recording.time.size, GROUP_ROWS):
+            part = recording.part(chunk)  # what follows from signals is had of a few rows at a time
+            columns = [
+                column
+                for name, size in sizes.items()
+                for column in np.asarray(getattr(part, name)).reshape(part.time.size, size).T
+            ]
             arrays = [
                 pa.array(column, type=field.type)
                 for column, field in zip(columns, fields, strict=True)

@@ -65,8 +65,8 @@ class ContactDamping:
             for sole, (joint, place, X_WC, Lambda) in zip(self._soles, nominal, strict=True)
         ]
         weight = float(np.linalg.norm(support.weight))
-        self.loads = np.zeros(self.dampers.shape)
-        """f_n / f_firm of a contact, for each of its rows, from stacked wrenches (r, r)."""
+        self.loads, self.firm = np.zeros(self.dampers.shape), np.ones(len(self.dampers))
+        """Of stacked wrenches f_n / f_firm of a contact, for each of its rows (r, r); ones (r,)."""
         for own, normal in zip(self._slices, self._normal, strict=True):
             self.loads[own, normal] = k / (FIRM_SHARE * weight)
         self._light = LIGHT_SHARE * weight / k if back and k > 1 else 0.0
@@ -79,7 +79,7 @@ class ContactDamping:
         """
         driven = wrenches
         if self._damps:
-            driven = damped(wrenches, self.loads, self.dampers, here.J_c, here.v)
+            driven = damped(wrenches, self.loads, self.firm, self.dampers, here.J_c, here.v)
         if self._light:
             forces = wrenches[self._normal].tolist()
             if min(forces) < self._light:
@@ -111,12 +111,15 @@ class ContactDamping:
 
 
 @compiled
-def damped(wrenches: Array, loads: Array, dampers: Array, J_c: Array, v: Array) -> Array:
+def damped(
+    wrenches: Array, loads: Array, firm: Array, dampers: Array, J_c: Array, v: Array
+) -> Array:
     """Wrenches (r,) and (1 - f_n / f_firm) damper_i J_i v of contacts that bear less than f_firm.
 
-    ``loads`` (r, r) takes wrenches to f_n / f_firm, ``dampers`` (r, r) has those of all contacts.
+    ``loads`` (r, r) takes wrenches to f_n / f_firm, which is one (``firm``, (r,)) where a contact
+    needs no damper; ``dampers`` (r, r) has those of all contacts.
     """
-    lightness = np.maximum(1.0 - loads.dot(wrenches), 0.0)
+    lightness = firm - np.minimum(loads.dot(wrenches), firm)
     return wrenches + lightness * dampers.dot(J_c.dot(v))
 
 

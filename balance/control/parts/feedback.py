@@ -10,10 +10,14 @@ Differs: (36) and (39) as printed subtract tau_P, which would push away from the
 orientation; here it is added.  Its cross product has the printed sign in the axes of the desired
 frame, so R_d turns it to world axes.
 
-As one product with the state: the torque of the spring is quadratic in the base's quaternion u,
-every entry of it a weighted sum of the products u_i u_j; the sign of u does not matter.  So both
-lines are linear in z = (x, y, w, all 16 u_i u_j, 1), and a law needs one product with a matrix
-(6, 26) that changes only with the setpoint:
+As one product with the state: the torque of the spring is linear in the axes b_i of the base, the
+columns of R_B.  With the columns n_i of N = R_d (tr(K_R)/2 E - K_R), K_R symmetric,
+
+    R_d tau_P = sum_i b_i x n_i,
+
+for [tau_P]x = T R^T - R T, where R = R_d^T R_B and T = tr(K_R)/2 E - K_R.  So both lines are linear
+in z = (x, y, w, b_1, b_2, b_3, 1), and a law needs one product with a matrix (6, 19) that changes
+only with the setpoint:
 
     [force ]   [ -K_P  -K_D   0   0         offset + K_P x_d ]
     [torque] = [  0     0    -D   spring    0                ] z
@@ -36,49 +40,37 @@ class Feedback:
 
     def __init__(self, K_P: Array, K_D: Array, K_R: Array, D: Array, offset: Array) -> None:
         self._K_P, self._K_R, self._offset = K_P, K_R, offset
-        self._map, self._state = np.zeros((6, 26)), np.ones(26)
+        self._map, self._state = np.zeros((6, 19)), np.ones(19)
+        self._axes = self._state[9:18].reshape(3, 3)
         self._map[:3, :3], self._map[:3, 3:6], self._map[3:, 6:9] = -K_P, -K_D, -D
         self._desired: Desired | None = None
 
-    def wrench(self, desired: Desired, point: Array, rates: Array, quaternion: Array) -> Array:
+    def wrench(self, desired: Desired, point: Array, rates: Array, R_WB: Array) -> Array:
         """Force and torque (6,), N and N m in world axes; ``rates`` (6,) are linear, angular.
 
-        ``quaternion`` (x, y, z, w) is that of the base.  A desired velocity is not subtracted.
+        ``R_WB`` (3, 3) has the base's axes.  A desired velocity is not subtracted.
         """
         if desired is not self._desired:
             self._aim(desired)
-        return product(self._map, self._state, point, rates, quaternion)
+        return product(self._map, self._state, self._axes, point, rates, R_WB)
 
     def _aim(self, desired: Desired) -> None:
         """Write the columns of the matrix that change with the setpoint."""
-        self._map[:3, 25] = self._offset + self._K_P.dot(desired.com)
-        self._map[3:, 9:25] = spring_map(self._K_R, desired.quaternion, desired.rotation)
+        self._map[:3, 18] = self._offset + self._K_P.dot(desired.com)
+        self._map[3:, 9:18] = spring_map(self._K_R, desired.rotation)
         self._desired = desired
 
 
 @compiled
-def product(matrix: Array, z: Array, point: Array, rates: Array, quaternion: Array) -> Array:
-    """``matrix`` times z, which is written anew; its last entry is one."""
+def product(matrix: Array, z: Array, axes: Array, point: Array, rates: Array, R_WB: Array) -> Array:
+    """``matrix`` times z, which is written anew; ``axes`` (3, 3) are the b_i of it."""
     z[:3] = point
     z[3:9] = rates
-    np.multiply(quaternion.reshape(4, 1), quaternion, z[9:25].reshape(4, 4))
+    axes[...] = R_WB.T
     return matrix.dot(z)
 
 
-def spring_map(K_R: Array, desired: Array, R_d: Array) -> Array:
-    """(3, 16) matrix that takes the products u_i u_j, row by row, to R_d tau_P.
-
-    With z = (eps, delta) the quaternion of R_d^T R_B, which is linear in u, component k of
-    tau_P = -2 (delta K_R eps + eps x K_R eps) is -2 z^T S_k z.
-    """
-    x, y, z, w = desired
-    relative = np.empty((4, 4))
-    relative[:3, :3] = w * np.eye(3) - pin.skew(desired[:3])
-    relative[:3, 3] = -desired[:3]
-    relative[3] = x, y, z, w
-    S = np.zeros((3, 4, 4))
-    S[:, :3, 3] = K_R
-    for i, axis in enumerate(np.eye(3)):
-        S[:, i, :3] = pin.skew(axis).dot(K_R)
-    in_u = relative.T @ S @ relative
-    return np.asarray(-2.0 * R_d.dot(in_u.reshape(3, 16)))
+def spring_map(K_R: Array, R_d: Array) -> Array:
+    """(3, 9) matrix that takes the axes of the base, one after the other, to R_d tau_P."""
+    N = R_d.dot(0.5 * np.trace(K_R) * np.eye(3) - K_R)
+    return np.hstack([-pin.skew(n) for n in N.T])

@@ -6,7 +6,7 @@ the state is had from the answer alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pinocchio as pin
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from balance.dynamics.compiled import COMPILED, compiled
+from balance.dynamics.linear_algebra import dot_into
 from balance.dynamics.placements import joint_placements
 from balance.dynamics.placements import moved_by as moved_by
 from balance.robots import Robot
@@ -31,7 +32,7 @@ class SupportView:
     kg m^2/s about the CoM, ``A`` (6, nv) the centroidal momentum matrix, h = A v, ``R_WB`` (3, 3)
     the orientation of the base, ``G`` (6, r) the map of what the contacts transmit, in their own
     axes, to its sum at the CoM, all in world axes; ``J_c`` (r, nv) the Jacobian of what the
-    contacts hold, in their own axes.  ``A_q`` and ``J_q`` are the joints' columns.
+    contacts hold, in their own axes.  ``A_q`` are the joints' columns.
 
     It is a view: its arrays cannot be written, and show the state of the last call of
     :meth:`Support.at`, which overwrites them in place.  Copy what shall outlive that.
@@ -43,11 +44,10 @@ class SupportView:
         "A_q_T",
         "G",
         "J_c",
-        "J_q",
         "R_WB",
-        "_locked",
         "com",
         "data",
+        "locked",
         "mass",
         "model",
         "momentum",
@@ -62,18 +62,17 @@ class SupportView:
         self.G, self.J_c = read_only(support._G), read_only(support._J_c)
         # Pinocchio's memory, without a copy.
         self.A, self.com, self.momentum = map(read_only, (data.Ag, data.com[0], data.hg.vector))
-        self.R_WB, self._locked = read_only(data.oMi[1].rotation), data.Ig
-        self.A_q, self.J_q = self.A[:, 6:], self.J_c[:, 6:]
-        self.A_q_T = self.A.T[6:]
+        self.R_WB, self.locked = read_only(data.oMi[1].rotation), data.Ig
+        self.A_q, self.A_q_T = self.A[:, 6:], self.A.T[6:]
 
     @property
     def locked_inertia(self) -> Array:
         """Rotational inertia I_l about the CoM with all joints locked (3, 3), kg m^2."""
-        return self._locked.inertia
+        return self.locked.inertia
 
     def joint_torques(self, wrenches: Array) -> Array:
         """sum_i J_iq^T w_i (nj,): torques that balance contact wrenches (r,), the base held."""
-        return wrenches.dot(self.J_q)
+        return wrenches.dot(self.J_c)[6:]
 
 
 class Support:
@@ -96,7 +95,7 @@ class Support:
         self._joints_to_origin, self._to_com = joints_to_origin, np.eye(6)
         self._placements = joint_placements(data)
         to_joints, joints = [], []
-        self._contact_joints: list[tuple[pin.SE3, Array]] = []
+        self._contact_joints: list[tuple[Callable[[], Array], Array]] = []
         self._turning: list[tuple[pin.SE3, pin.SE3, ContactSurface, Array]] = []
         for number, (frame, surface, columns) in enumerate(
             zip(frames, robot.soles, np.split(joints_to_origin, k, axis=1), strict=True)
@@ -104,7 +103,7 @@ class Support:
             X_WJ, X_JS = data.oMi[frame.parentJoint], frame.placement * surface.placement
             if surface.has_area:
                 to_joints.append(X_JS.toDualActionMatrix())
-                self._contact_joints.append((X_WJ, columns))
+                self._contact_joints.append((X_WJ.toDualActionMatrix, columns))
                 joints.append((frame.parentJoint, number))
             else:  # its axes do not turn with the joint
                 to_joints.append(np.eye(6)[:, surface.held])
@@ -123,13 +122,11 @@ class Support:
 
     def at(self, q: Array, v: Array) -> SupportView:
         """Everything at configuration ``q`` and velocity ``v``."""
-        self._evaluate(self._view, q, v)
-        return self._view
-
-    def _evaluate(self, here: SupportView, q: Array, v: Array) -> None:
+        here = self._view
         here.q, here.v = q, v
-        pin.ccrba(self.model, here.data, q, v)
+        pin.ccrba(self.model, self._data, q, v)
         self._carry_wrenches(here)
+        return here
 
     def _carry_wrenches(self, here: SupportView) -> None:
         """Write how wrenches of the contacts act at the world's origin, the CoM and the joints."""
@@ -140,8 +137,8 @@ class Support:
         if COMPILED and not self._turning:
             write_firm_maps(self._placements, self._firm, *maps)
             return
-        for X_WJ, columns in self._contact_joints:
-            columns[:] = X_WJ.toDualActionMatrix()
+        for force_map, columns in self._contact_joints:
+            columns[...] = force_map()
         for X_WJ, X_JS, surface, columns in self._turning:
             X_WS = X_WJ * X_JS
             X_WC = pin.SE3(surface.axes(X_WS.rotation), X_WS.translation)
@@ -184,11 +181,12 @@ def write_contact_maps(
 
     Pinocchio's joint Jacobian ``J`` is taken at the world's origin.
     """
-    np.dot(joints_to_origin, to_joints, out=at_origin)
-    to_com[3, 1], to_com[3, 2], to_com[4, 2] = com[2], -com[1], com[0]
-    to_com[4, 0], to_com[5, 0], to_com[5, 1] = -com[2], com[1], -com[0]
-    np.dot(to_com, at_origin, out=G)
-    np.dot(at_origin.T, J, out=J_c)
+    dot_into(joints_to_origin, to_joints, at_origin)
+    x, y, z = com[0], com[1], com[2]
+    to_com[3, 1], to_com[3, 2], to_com[4, 2] = z, -y, x
+    to_com[4, 0], to_com[5, 0], to_com[5, 1] = -z, y, -x
+    dot_into(to_com, at_origin, G)
+    dot_into(at_origin.T, J, J_c)
     J_c *= moves
 
 

@@ -160,7 +160,7 @@ class TaskLaw(BalancingLaw):
             len(active) > 0 and bool(active[-1] >= rows),
         ]
         if len(answer.joints):
-            active = np.append(active, len(self.limits.names) + answer.joints)
+            active = np.concatenate((active, len(self.limits.names) + answer.joints))
         return ControlOutput(torques, self.body.rows.each(wrenches), status, active, residual)
 
     @abstractmethod

@@ -100,7 +100,7 @@ class BaseTask(Task):
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         R_WB, inertia = body.R_WB, body.locked_inertia
         write_base_rows(R_WB, inertia, body.v, rows, self._rates)
-        values[:] = self._feedback.wrench(desired, body.com, self._rates, body.q[3:7])[3:]
+        values[:] = self._feedback.wrench(desired, body.com, self._rates, R_WB)[3:]
         if desired.moving:
             values += self.D_omega.dot(desired.angular_velocity)
             values += inertia.dot(desired.angular_acceleration)
@@ -128,7 +128,7 @@ class MomentumTask(Task):
 
     def write(self, body: BodyView, desired: Desired, rows: Array, values: Array) -> None:
         rows[:] = body.A
-        values[:] = self._feedback.wrench(desired, body.com, body.momentum, body.q[3:7])
+        values[:] = self._feedback.wrench(desired, body.com, body.momentum, body.R_WB)
         values -= body.momentum_drift
         if desired.moving:
             speed, mass = desired.com_velocity, body.mass

@@ -69,7 +69,7 @@ class BodyView(SupportView):
         self.M, self.bias = read_only(body._data.M), read_only(body._data.nle)
         self.drift, self.momentum = read_only(body._drift), read_only(body._momentum)
         self.momentum_drift = read_only(body._momentum_drift)
-        self._locked = body._data.oYcrb[0]
+        self.locked = body._data.oYcrb[0]
         self._body = body
 
     def equations(self) -> MotionEquations:

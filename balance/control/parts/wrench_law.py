@@ -22,7 +22,6 @@ from balance.control.parts.setpoints import Desired, Path, setpoint_path
 from balance.control.parts.support import Support, SupportView
 from balance.control.qp import QPStatus
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import contiguous
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -110,10 +109,12 @@ class WrenchLaw(BalancingLaw):
         posture, damping = self.posture, self.contact_damping
         known = (
             posture.nominal, posture.stiffness, posture.damping, here.q, here.v,
-            here.A_q_T, self.rigid_acceleration(here, total), here.J_q,
+            here.A_q_T, self.rigid_acceleration(here, total), here.J_c,
         )  # fmt: skip
         if damping.dampers_alone:
-            torques = posture_and_damped(*known, wrenches, damping.loads, damping.dampers, here.J_c)
+            torques = posture_and_damped(
+                *known, wrenches, damping.loads, damping.firm, damping.dampers
+            )
         else:
             torques = posture_and_contacts(*known, damping.driven(here, wrenches))
         if posture.moves:
@@ -141,13 +142,13 @@ def posture_and_contacts(
     v: Array,
     A_q_T: Array,
     acceleration: Array,
-    J_q: Array,
+    J_c: Array,
     wrenches: Array,
 ) -> Array:
     """The posture's springs and dampers, A_q^T a and -J_q^T w (nj,)."""
     torques = spring_torques(nominal, q[7:], v[6:], stiffness, damping)
     torques += A_q_T.dot(acceleration)
-    torques -= wrenches.dot(contiguous(J_q))
+    torques -= wrenches.dot(J_c)[6:]
     return torques
 
 
@@ -160,12 +161,12 @@ def posture_and_damped(
     v: Array,
     A_q_T: Array,
     acceleration: Array,
-    J_q: Array,
+    J_c: Array,
     wrenches: Array,
     loads: Array,
+    firm: Array,
     dampers: Array,
-    J_c: Array,
 ) -> Array:
     """The same with the dampers of contacts that bear little."""
-    driven = damped(wrenches, loads, dampers, J_c, v)
-    return posture_and_contacts(nominal, stiffness, damping, q, v, A_q_T, acceleration, J_q, driven)
+    driven = damped(wrenches, loads, firm, dampers, J_c, v)
+    return posture_and_contacts(nominal, stiffness, damping, q, v, A_q_T, acceleration, J_c, driven)

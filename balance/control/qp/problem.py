@@ -110,7 +110,8 @@ def error_of(gradient: Array, g: Array, C: Array, d: Array, x: Array, multiplier
     error = math.sqrt(gradient.dot(gradient)) / force
     if len(slack):
         gap = abs(multipliers.dot(slack)) / (length * force)
-        violation, wrong_sign = -slack.min() / length, -multipliers.min() / force
+        violation = -slack[slack.argmin()] / length
+        wrong_sign = -multipliers[multipliers.argmin()] / force
         if not math.isfinite(gap + violation + wrong_sign):
             return math.inf
         error = max(error, gap, violation, wrong_sign)

@@ -23,7 +23,7 @@ from scipy.linalg import block_diag
 from balance.control.qp import CertifiedSolver, QPStatus, QuadraticProgram
 from balance.control.qp.diagnosis import Limit
 from balance.dynamics.compiled import compiled
-from balance.dynamics.linear_algebra import contiguous, solve_symmetric
+from balance.dynamics.linear_algebra import solve_symmetric
 from balance.robots.contact_rows import ContactRows
 from balance.robots.contacts import ContactSurface, WrenchCone
 
@@ -153,7 +153,7 @@ def even_share(
     In between, whether the contacts span all six directions; w_0 is of no meaning otherwise.
     """
     scaled = G * inverse_weight
-    _, multiplier, spans = solve_symmetric(contiguous(scaled.dot(G.T).T), wanted)
+    _, multiplier, spans = solve_symmetric(G.dot(scaled.T), wanted)
     share = multiplier.dot(scaled)
     margins = rows.dot(share)
     margins -= lower

@@ -45,6 +45,7 @@ class LimbsApart:
         self._pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         self._geometry = geometry_model(shapes, pairs)
         self._found = self._geometry.createData()
+        self._places = [one.placement.copy() for one in self._geometry.geometryObjects]
         balls = [shape.ball for shape in shapes]
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
@@ -87,8 +88,8 @@ class LimbsApart:
             here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
         )
         if len(near):
-            for number in {int(i) for i in self._pairs[near].ravel()}:
-                own = self._geometry.geometryObjects[number].placement
+            for number in set(self._pairs[near].ravel().tolist()):
+                own = self._places[number]
                 self._found.oMg[number] = here.data.oMi[self._joints[number]] * own
         return near
 
@@ -118,7 +119,8 @@ def near_pairs(
     for i in range(4):
         places += centres[:, i : i + 1] * placed[:, i]
     apart = places[pairs[:, 0]] - places[pairs[:, 1]]
-    return np.flatnonzero((apart**2).sum(axis=1) < reach**2)
+    x, y, z = apart[:, 0], apart[:, 1], apart[:, 2]
+    return np.flatnonzero(x * x + y * y + z * z < reach * reach)
 
 
 def _trunk(model: pin.Model, legs: set[int]) -> set[int]:

@@ -76,10 +76,9 @@ class Eyes:
         model, data = self._model, self._data
         pin.centerOfMass(model, data, q, v)
         com, velocity = self._com.copy(), self._velocity.copy()
-        left, right = (
-            pin.updateFramePlacement(model, data, frame) * placement
-            for frame, placement in self._soles
-        )
+        (left_id, on_left), (right_id, on_right) = self._soles
+        left = pin.updateFramePlacement(model, data, left_id) * on_left
+        right = pin.updateFramePlacement(model, data, right_id) * on_right
         xi = com[:2] + velocity[:2] / self._sizes.omega
         hips = self._hips.dot(self._axes.T) + (self._base - com)
         places = left.translation, right.translation

@@ -115,7 +115,7 @@ class StanceLaw(TaskLaw):
         self._joint_rows = moving, still
         self._gravity = np.array(robot.model.gravity.linear)
         self._swinging: dict[str, tuple[int, Array, Array]] = {}
-        self._ankles: dict[str, tuple[NDArray[np.intp], Array, Array, Array]] = {}
+        self._ankles: dict[str, tuple[NDArray[np.intp], Array, Array]] = {}
         self.wish: Wish | None = None
 
     def ask(self, wish: Wish) -> None:
@@ -145,9 +145,8 @@ class StanceLaw(TaskLaw):
         if self.wish is not None:
             lay_flat(
                 self._feet, self._frames, here.placements, self.wish.normals, self._flattening,
-                drift,
+                self.wish.down, self._damping, drift,
             )  # fmt: skip
-            drift[self._feet[:, 1] + 2] += self._damping * self.wish.down
         return drift
 
     def solve(self, here: BodyView, desired: Desired) -> Answer | None:
@@ -170,7 +169,7 @@ class StanceLaw(TaskLaw):
                 self._unit, self.height, self.omega, here.J, moves, here.v, pose, frame[3],
                 here.placements[joint], here.accelerations[joint], self._gravity,
                 swing.place, swing.velocity, swing.acceleration, swing.strongest, turn,
-                self._ends(swing.surface, here.q), rows, values,
+                here.q, *self._ankles[swing.surface.name], rows, values,
             )  # fmt: skip
         apart, rates = self.apart.rows(here)
         if len(rates):
@@ -184,18 +183,11 @@ class StanceLaw(TaskLaw):
         tasks = WeightedRows(rows, values, joint_rows, wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
 
-    def _ends(self, surface: ContactSurface, q: Array) -> Array:
-        """Of each joint of a foot's ankle its coordinate and the room down and up (k, 3)."""
-        entries, lower, upper, ends = self._ankles[surface.name]
-        angles = q[entries]
-        ends[:, 1], ends[:, 2] = angles - lower, upper - angles
-        return ends
-
     def may_swing(self, surface: ContactSurface) -> None:
         """Get ready to swing a sole: a period in which contacts change has no time for that.
 
-        Of it are kept its joint, which coordinates move it (nv,), how it follows the joint, and of
-        its ankle's joints their places in q, the ends of their ranges and what :meth:`_ends` has.
+        Of it are kept its joint, which coordinates move it (nv,), how it follows the joint, and its
+        ankle's joints with the ends of their ranges.
         """
         frame = self.robot.model.frames[surface.frame_id]
         joint, placement = frame.parentJoint, frame.placement * surface.placement
@@ -203,9 +195,7 @@ class StanceLaw(TaskLaw):
         self._swinging[surface.name] = joint, moved_by(self.robot.model, joint), rows
         joints = ankles(self.robot, [surface])
         lower, upper = (ends[joints] for ends in usable_ranges(self.robot))
-        ends = np.zeros((len(joints), 3))
-        ends[:, 0] = 6.0 + joints
-        self._ankles[surface.name] = 7 + joints, lower, upper, ends
+        self._ankles[surface.name] = joints, lower, upper
 
 
 @compiled
@@ -223,17 +213,21 @@ def lay_flat(
     placements: Array,
     normals: Array,
     gain: float,
+    down: Array,
+    damping: float,
     drift: Array,
 ) -> None:
     """Add to ``drift`` what turns soles onto the ground, which has ``normals`` under them.
 
-    ``feet`` (k, 2) are their joints and first rows, ``frames`` how they follow from the joints.
+    And what takes them ``down`` to it.  ``feet`` (k, 2) are their joints and first rows, ``frames``
+    how they follow from the joints.
     """
     for i in range(len(feet)):
         joint, row = feet[i]
         tilt = frames[i, :2].dot(placements[joint]).dot(normals[i])
         drift[row + 3] += gain * min(max(tilt[1], -STEEPEST), STEEPEST)
         drift[row + 4] -= gain * min(max(tilt[0], -STEEPEST), STEEPEST)
+        drift[row + 2] += damping * down[i]
 
 
 @compiled
@@ -288,7 +282,10 @@ def write_foot_rows(
     acceleration: Array,
     strongest: float,
     turn: Array,
-    ends: Array,
+    q: Array,
+    ankle: NDArray[np.intp],
+    lower: Array,
+    upper: Array,
     rows: Array,
     values: Array,
 ) -> None:
@@ -296,8 +293,8 @@ def write_foot_rows(
 
     ``pose`` has the sole's axes and place, ``centre`` its place in the joint whose ``axes`` and
     spatial acceleration, without that of ``gravity``, are given; ``turn`` (3,) the rotation vector
-    to go, ``strongest`` the largest acceleration that is asked for, ``ends`` as in
-    :func:`turned_by_ankles`.
+    to go, ``strongest`` the largest acceleration that is asked for, ``ankle`` the numbers of the
+    ankle's joints, ``lower`` and ``upper`` the ends of their ranges.
     """
     x, y, w = pose[3, 0], pose[3, 1], pose[3, 2]
     own, J_w = rows[BODY_ROWS:], J[3:] * moves
@@ -307,8 +304,9 @@ def write_foot_rows(
     own[3:] = J_w
     now = own.dot(v)
     turning_to = turned_by_ankles(
-        (FOOT_TURN_RATE * omega) ** 2 * turn - 2.0 * FOOT_TURN_RATE * omega * now[3:], own, ends
-    )
+        (FOOT_TURN_RATE * omega) ** 2 * turn - 2.0 * FOOT_TURN_RATE * omega * now[3:],
+        own, q, ankle, lower, upper,
+    )  # fmt: skip
     rate = FOOT_RATE * omega
     weight, heavy = unit * FOOT**0.5, unit * FOOT_UP**0.5
     turning = unit * FOOT_TURN**0.5 * z
@@ -334,17 +332,18 @@ def write_foot_rows(
 
 
 @compiled
-def turned_by_ankles(wanted: Array, own: Array, ends: Array) -> Array:
+def turned_by_ankles(
+    wanted: Array, own: Array, q: Array, ankle: NDArray[np.intp], lower: Array, upper: Array
+) -> Array:
     """Of a ``wanted`` angular acceleration (3,) of a foot what is not beyond its ankle's ends.
 
-    ``ends`` (k, 3) has of each joint of the ankle its coordinate and the room (rad) down and up.
     All of the leg would give way for an ankle on its stop.
     """
     left = wanted.copy()
-    for j in range(len(ends)):
-        k = int(ends[j, 0])
+    for j in range(len(ankle)):
+        angle, k = q[7 + ankle[j]], 6 + ankle[j]
         part = wanted[0] * own[3, k] + wanted[1] * own[4, k] + wanted[2] * own[5, k]
-        room = ends[j, 2] if part > 0.0 else ends[j, 1]
+        room = upper[j] - angle if part > 0.0 else angle - lower[j]
         lost = (1.0 - min(max(room / EASED, 0.0), 1.0)) * part
         for i in range(3):
             left[i] -= lost * own[3 + i, k]

@@ -48,23 +48,21 @@ class SwingPath:
         """Go level by a ``share`` towards where the foot is: what drives did not give is not made
         up for at once, but planned anew.
         """
-        self.place[:2] += share * (place - self.place)[:2]
-        self.velocity[:2] += share * (velocity - self.velocity)[:2]
+        go_level(self.place, place, share)
+        go_level(self.velocity, velocity, share)
 
     def advance(self, dt: float, goal: Array, left: float) -> None:
         """Go on for ``dt`` s towards ``goal`` (3,), to be reached ``left`` s from now."""
         whole = self.time + left
         if left > SOONEST:
-            for axis in (0, 1):
-                self._move(axis, dt, goal[axis], 0.0, left)
             to_top = RISE * whole - self.time
             self._rising = to_top > SOONEST
             up = to_top if self._rising else left - self._lowering
             if up > SOONEST:
                 top = max(self._start, float(goal[2])) + self._lift
-                self._move(2, dt, top, 0.0, up)
+                self._move(dt, goal, left, top, 0.0, up)
             else:
-                self._move(2, dt, float(goal[2]), -self._landing_speed, left)
+                self._move(dt, goal, left, float(goal[2]), -self._landing_speed, left)
         else:
             # Down until it meets something, the faster the later it is.
             rate = min(1.0, dt / SOONEST)
@@ -79,9 +77,17 @@ class SwingPath:
         """Stay over where it has met the ground, and go on downwards."""
         self.place[:2], self.velocity[:2], self.acceleration[:] = place[:2], 0.0, 0.0
 
-    def _move(self, axis: int, dt: float, end: float, speed: float, T: float) -> None:
-        """Along one axis by ``dt`` of the ``T`` s in which ``end`` is reached at a ``speed``."""
-        move_on(self.place, self.velocity, self.acceleration, axis, dt, end, speed, T)
+    def _move(
+        self, dt: float, goal: Array, left: float, height: float, speed: float, up: float
+    ) -> None:
+        move_on(self.place, self.velocity, self.acceleration, dt, goal, left, height, speed, up)
+
+
+@compiled
+def go_level(own: Array, other: Array, share: float) -> None:
+    """Bring the first two entries of ``own`` by a ``share`` towards those of ``other``."""
+    for axis in range(2):
+        own[axis] += share * (other[axis] - own[axis])
 
 
 @compiled
@@ -89,18 +95,24 @@ def move_on(
     place: Array,
     velocity: Array,
     acceleration: Array,
-    axis: int,
     dt: float,
-    end: float,
+    goal: Array,
+    left: float,
+    height: float,
     speed: float,
-    T: float,
+    up: float,
 ) -> None:
-    """Go on along the polynomial of third order that reaches ``end`` at a ``speed`` in ``T`` s."""
-    x, v = place[axis], velocity[axis]
-    v1, way, v_end = v * T, end - x, speed * T
-    c2 = 3.0 * way - 2.0 * v1 - v_end
-    c3 = v1 + v_end - 2.0 * way
-    s = min(dt / T, 1.0)
-    place[axis] = x + s * (v1 + s * (c2 + s * c3))
-    velocity[axis] = (v1 + s * (2.0 * c2 + s * 3.0 * c3)) / T
-    acceleration[axis] = (2.0 * c2 + s * 6.0 * c3) / T**2
+    """Go on for ``dt`` s along the polynomials of third order: to rest over ``goal`` in ``left`` s,
+    and to a ``height`` in ``up`` s, which is reached at a vertical ``speed``.
+    """
+    for axis in range(3):
+        level = axis < 2
+        end, v_end, T = (goal[axis], 0.0, left) if level else (height, speed * up, up)
+        x, v = place[axis], velocity[axis]
+        v1, way = v * T, end - x
+        c2 = 3.0 * way - 2.0 * v1 - v_end
+        c3 = v1 + v_end - 2.0 * way
+        s = min(dt / T, 1.0)
+        place[axis] = x + s * (v1 + s * (c2 + s * c3))
+        velocity[axis] = (v1 + s * (2.0 * c2 + s * 3.0 * c3)) / T
+        acceleration[axis] = (2.0 * c2 + s * 6.0 * c3) / T**2
