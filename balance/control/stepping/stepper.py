@@ -33,7 +33,9 @@ HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
 # hip's, and at the rate of a law that stands it would arrive late
 RANGE_RATE = 12.0
 DOWN = 3.0  # of the landing speed, at which a foot that bears and has lost the ground comes down
-LEAN = 0.04  # of the CoM's height
+MOST_LEAN = 0.04  # of the CoM's height, that the body gives a step that falls short
+NO_LEAN = np.zeros(2)
+NO_LEAN.flags.writeable = False
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
@@ -130,19 +132,22 @@ class Stepper:
         return np.array([*level.tolist(), up])
 
     def _lean(self, seen: Seen) -> Array:
-        """How far (2,) beyond the CoP the force shall pass the CoM: what the plan falls short."""
+        """How far (2,) beyond the CoP the force shall pass the CoM, m: what a plan falls short.
+
+        xi(T) = p + (xi - p) exp(omega T): so much farther out is p, as a pendulum would have it,
+        that xi comes to where the foot lands.  The moment is the body's, which leans for it.
+        """
         gait, sizes = self.gait, self.sizes
         plan = gait.plan
-        if gait.mode not in (Mode.UNLOAD, Mode.SWING) or gait.closing or plan is None:
-            return np.zeros(2)
-        out = seen.xi - plan.cop
-        far = float(np.linalg.norm(out))
-        left = max(plan.time, 0.0)
+        if gait.mode not in (Mode.UNLOAD, Mode.SWING) or plan is None or plan.missed == 0.0:
+            return NO_LEAN
+        left = plan.time + sizes.load
         if gait.mode is Mode.UNLOAD:
-            left += max(gait.begin + gait.unload_s - seen.time, 0.0)
-        growth = float(np.exp(sizes.omega * (left + sizes.load))) - 1.0
-        short = min(plan.missed / max(growth, 1e-6), LEAN * sizes.height)
-        return short / max(far, 1e-9) * out
+            left += gait.begin + gait.unload_s - seen.time
+        growth = np.expm1(sizes.omega * max(left, self._period))
+        out = seen.xi - plan.cop
+        far = min(plan.missed / growth, MOST_LEAN * sizes.height)
+        return np.asarray(far / max(float(np.linalg.norm(out)), 1e-9) * out)
 
     def _swing(self, seen: Seen) -> SwingTarget:
         gait, sizes = self.gait, self.sizes

@@ -13,6 +13,7 @@ from balance.config import load_config
 from balance.control import ControlStatus, make_controller
 from balance.control.stepping.law import SteppingController
 from balance.control.stepping.sizes import step_sizes
+from balance.control.stepping.stepper import MOST_LEAN
 from balance.experiment import run
 from balance.recordings.metrics import ankle_limit
 from balance.recordings.recording import Recording
@@ -105,6 +106,45 @@ def test_slopes_and_feet_of_two_heights_are_stepped_on_and_then_stood_on(
 def test_a_base_whose_x_axis_does_not_point_ahead_steps_all_the_same() -> None:
     """That of iCub points back: by its base, its left foot would be its right one."""
     assert step_sizes(load_robot("icub")).width > 0.0
+
+
+def test_only_where_one_leg_bears_the_robot_are_steps_more_than_a_last_resort() -> None:
+    bears = {name: step_sizes(load_robot(name)).bears for name in ("toro", "icub", "g1", "romeo")}
+    assert bears == {"toro": True, "icub": True, "g1": True, "romeo": False}
+
+
+def test_a_foot_that_was_brought_back_bears_before_the_law_that_leans_takes_over() -> None:
+    """It was off the ground for 0.2 s after this push: that law does not bring it down."""
+    recording = pushed(1.15, 60.0)
+    assert recording.summary()["outcome"] == "recovered"
+    assert recording.step is not None
+    assert recording.contact_wrenches is not None
+    standing = recording.strategy != 2
+    after = standing & (recording.step == recording.step[-1])
+    assert recording.step[-1] > 0
+    assert recording.contact_wrenches[after][:, :, 2].min() > 0.0
+
+
+@pytest.mark.parametrize(("speed", "short"), [(0.75, False), (1.3, True)])
+def test_a_step_that_falls_short_has_the_body_lean_by_no_more_than_it_may(
+    toro: Robot, speed: float, short: bool
+) -> None:
+    config = load_config("toro_push", {"controller": {"law": "stepping"}, "reference": None})
+    law = make_controller(config, toro)
+    assert isinstance(law, SteppingController)
+    assert law.stepper is not None
+    stepper, v = law.stepper, np.zeros(toro.model.nv)
+    v[:2] = speed * np.array([0.5, np.sqrt(0.75)])
+    for i in range(20):
+        law.step(toro.q_nominal, v, 0.001 * i)
+    seen, plan = stepper.eyes.see(toro.q_nominal, v, 0.02, None), stepper.gait.plan
+    assert plan is not None
+    assert (plan.missed > 0.0) == short
+    lean, out = stepper._lean(seen), seen.xi - plan.cop
+    size = float(np.linalg.norm(lean))
+    assert size <= MOST_LEAN * stepper.sizes.height + 1e-12
+    assert (size > 0.0) == short
+    assert lean @ out >= (1.0 - 1e-9) * size * np.linalg.norm(out)
 
 
 def test_a_foot_lands_where_the_last_plan_had_it() -> None:

@@ -1,0 +1,52 @@
+"""Runs of a campaign that are repeated, drawn at random: does the code that is there end them so?
+
+A table stands for the code that it was made with.  What came after, if it was to change no result,
+is held against a sample of its runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+from lib.kept_runs import Row, Runs, case_of, code_hash
+from lib.measured_runs import simulate
+from lib.tables import stamp, write_table
+
+PAGE, MARK = "docs/capture.md", "again"
+SEED = 21
+
+
+def repeat(runs: Runs, number: int, workers: int) -> None:
+    """Run so many of all runs anew, and write how many of each law ended alike."""
+    rows = list(runs.rows.values())
+    order = np.random.default_rng(SEED).permutation(len(rows))[:number]
+    drawn = [rows[i] for i in order]
+    with ProcessPoolExecutor(workers) as pool:
+        anew = list(pool.map(simulate, map(case_of, drawn)))
+    laws = sorted({row["law"] for row in drawn})
+    codes = sorted({row["code"] for row in drawn})
+    write_table(
+        PAGE, MARK, ["law", "repeated", "recovered as before", "in the same way", "not"],
+        [_line(law, drawn, anew) for law in laws],
+        f"{stamp('scripts/measured_limits --again')} Runs of code {' and '.join(codes)}, repeated "
+        f"with {' and '.join(sorted({code_hash(law) for law in laws}))}.",
+    )  # fmt: skip
+
+
+def _line(law: str, drawn: list[Row], anew: list[Row]) -> list[object]:
+    pairs = [(old, new) for old, new in zip(drawn, anew, strict=True) if old["law"] == law]
+    found: Counter[str] = Counter()
+    others = []
+    for old, new in pairs:
+        alike = (old["outcome"] == "recovered") == (new["outcome"] == "recovered")
+        found["alike"] += alike
+        found["same"] += (old["outcome"], old["cause"]) == (new["outcome"], new["cause"])
+        if not alike:
+            world = f", {old['world']}" if old["world"] else ""
+            others.append(
+                f"{old['robot']} {old['azimuth_deg']:g}° at {old['fraction']:.2f}, {old['engine']}, "
+                f"{old['place']}{world}: {old['outcome']}, now {new['outcome']}"
+            )
+    return [law, len(pairs), found["alike"], found["same"], "; ".join(others)]
