@@ -44,9 +44,7 @@ def _line(law: str, drawn: list[Row], anew: list[Row]) -> list[object]:
         found["alike"] += alike
         found["same"] += (old["outcome"], old["cause"]) == (new["outcome"], new["cause"])
         if not alike:
-            world = f", {old['world']}" if old["world"] else ""
-            others.append(
-                f"{old['robot']} {old['azimuth_deg']:g}° at {old['fraction']:.2f}, {old['engine']}, "
-                f"{old['place']}{world}: {old['outcome']}, now {new['outcome']}"
-            )
+            what = [f"{old['robot']} {old['azimuth_deg']:g}° at {old['fraction']:.2f}"]
+            what += [old[key] for key in ("engine", "place", "world") if old[key]]
+            others.append(f"{', '.join(what)}: {old['outcome']}, now {new['outcome']}")
     return [law, len(pairs), found["alike"], found["same"], "; ".join(others)]

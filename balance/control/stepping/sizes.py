@@ -57,7 +57,7 @@ class StepSizes:
     posture, both from the robot's heading.  ``hips`` (2, 3) are places of the hips from the CoM,
     ``ankles`` (2, 3) those of ankles from their sole's centre, in the axes of the world in which it
     stands.  ``beside_hip`` is how far beside the CoM a foot may land.  ``height`` is that of the
-    CoM, ``height_over`` that over the soles.  ``bears`` is whether either leg alone holds the robot.
+    CoM, ``height_over`` that over the soles.  ``bears`` is whether each leg alone holds the robot.
     """
 
     soles: tuple[ContactSurface, ContactSurface]

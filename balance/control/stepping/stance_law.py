@@ -177,9 +177,7 @@ class StanceLaw(TaskLaw):
             rows = np.vstack([rows, weight * apart])
             values = np.append(values, weight * rates)
         joint_rows, rate = self._joint_rows[wish.still], POSTURE_RATE * self.omega
-        wanted = posture_values(
-            self._posture, rate**2, 2.0 * rate, here.q, here.v, joint_rows
-        )
+        wanted = posture_values(self._posture, rate**2, 2.0 * rate, here.q, here.v, joint_rows)
         tasks = WeightedRows(rows, values, joint_rows, wanted)
         return self.weighted.solve(self.equations(here), tasks, here.q, here.v, self.solver)
 
