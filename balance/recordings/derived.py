@@ -82,13 +82,20 @@ class States:
     @property
     def com_error(self) -> Array:
         """CoM less its setpoint (rows, 3), m."""
-        return np.asarray(self.com - [one.com for one in self._desired])
+        return np.asarray(self.com - self._targets("com"))
 
     @property
     def rotation_error(self) -> Array:
         """Rotation vectors (rows, 3) from the desired to the actual base, in the desired axes."""
-        target = Rotation.from_quat([one.quaternion for one in self._desired])
+        target = Rotation.from_quat(self._targets("quaternion"))
         return np.asarray((target.inv() * Rotation.from_quat(self.q[:, 3:7])).as_rotvec())
+
+    def _targets(self, name: str) -> Array:
+        """An entry of the setpoints, (rows, n), or (n,) if they are one and the same."""
+        first = self._desired[0] if self._desired else None
+        if first is not None and all(one is first for one in self._desired):
+            return np.asarray(getattr(first, name))
+        return np.array([getattr(one, name) for one in self._desired])
 
     @cached_property
     def sole_motion(self) -> tuple[Array, Array]:
@@ -99,17 +106,21 @@ class States:
             )
         return self._bodies.sole_motion(self.time, self.placements, self._ground)
 
+    @cached_property
+    def _over_floor(self) -> tuple[Array, Array]:
+        return self._bodies.floor.see(self.time, self.placements)
+
     @property
     def lowest_body(self) -> Array:
         """Height (rows,) over the floor of the lowest body that carries no sole, m."""
         floor = self._bodies.floor
-        return floor.lowest(self.time, self.placements, floor.without_sole)
+        return floor.lowest(self._over_floor, floor.without_sole)
 
     @property
     def penetration(self) -> Array:
         """How deep bodies are in the floor and in each other (rows, 2), m; 0 if they are not."""
         floor = self._bodies.floor
-        in_floor = -floor.lowest(self.time, self.placements, floor.every)
+        in_floor = -floor.lowest(self._over_floor, floor.every)
         return np.maximum(np.stack([in_floor, self.overlap], axis=1), 0.0)
 
 

@@ -36,15 +36,14 @@ class FloorHeights:
         off = set(bodies_off_the_ground(robot.model, robot.soles))
         self.without_sole = [i for i in self.every if self._joints[i] in off]
 
-    def lowest(self, time: Array, placements: Array, shapes: Sequence[int]) -> Array:
+    def lowest(self, seen: tuple[Array, Array], shapes: Sequence[int]) -> Array:
         """Height (n,) of the lowest point of some shapes over the floor, m; inf without any.
 
-        ``placements`` (n, njoints, 4, 3) are those of the joints at n times.  Shapes that are
-        higher than others in all of these states are not looked at closely.
+        Shapes that are higher than others in all of the states ``seen`` are not looked at closely.
         """
-        frames, centres = self._seen(time, placements)
+        frames, centres = seen
         bounds = centres - self._radii
-        lowest = np.full(len(placements), np.inf)
+        lowest = np.full(len(frames), np.inf)
         for index in sorted(shapes, key=lambda i: float(bounds[:, i].min())):
             if bounds[:, index].min() >= lowest.max():
                 break
@@ -53,13 +52,16 @@ class FloorHeights:
 
     def lowest_body(self, time: float, placements: Array, shapes: Sequence[int]) -> str:
         """Name of the body that is the lowest in one state."""
-        frames, centres = self._seen(np.array([time]), placements[None])
+        frames, centres = self.see(np.array([time]), placements[None])
         return self._shapes[
             min(shapes, key=lambda i: float(self._height(i, frames, centres)[0]))
         ].body
 
-    def _seen(self, time: Array, placements: Array) -> tuple[Array, Array]:
-        """Components along the floor's normal: of the joints' axes and origins, of the shapes'."""
+    def see(self, time: Array, placements: Array) -> tuple[Array, Array]:
+        """Components along the floor's normal: of the joints' axes and origins, of the shapes'.
+
+        ``placements`` (n, njoints, 4, 3) are those of the joints at n times.
+        """
         if self._ground is not None and self._floor.moves:
             placements = self._ground.relative(time, placements)
         normal = self._floor.pose.rotation[:, 2]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from balance.config import BalancingLawConfig
 from balance.control.parts.distribution import make_distribution
@@ -49,7 +50,7 @@ class Cones:
         """
         margins = self.rows.dot(wrenches) - self.lower
         inside = margins[margins.argmin()] >= -CONE_TOLERANCE
-        if inside and wrenches.dot(wrenches) <= self._most**2:
+        if inside and dnrm2(wrenches) <= self._most:
             return wrenches
         largest = float(np.abs(wrenches).max())
         wrenches = wrenches * (self._most / largest if largest > self._most else 1.0)

@@ -98,6 +98,7 @@ class Hierarchy:
         """
         x, feasible = np.zeros(self.n), False
         sizes = np.linalg.norm(C, axis=1)
+        least = (_ROW_TOLERANCE * sizes) ** 2
         for part in self._levels:
             rows, lower = C.dot(part.basis), d - C.dot(x)
             if feasible:
@@ -105,9 +106,10 @@ class Hierarchy:
             costs, pull = _diagonal_program(part, x)
             step = pull / costs
             if not (rows.dot(step) >= lower).all():
-                kept = np.linalg.norm(rows, axis=1) > _ROW_TOLERANCE * sizes
-                program = QuadraticProgram(np.diag(costs), pull, rows[kept], lower[kept])
-                solution = solver.solve(program)
+                kept = np.einsum("ij,ij->i", rows, rows) > least
+                if not kept.all():
+                    rows, lower = rows[kept], lower[kept]
+                solution = solver.solve(QuadraticProgram(np.diag(costs), pull, rows, lower))
                 if solution.status is QPStatus.SOLVED:
                     step = solution.x
                 elif feasible:

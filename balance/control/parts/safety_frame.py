@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from balance.config import BalancingLawConfig
 from balance.control.parts.fallback import NUMERICAL, Fallback
@@ -101,7 +102,7 @@ class BalancingLaw(ABC):
         except NUMERICAL:
             return None
         # The torques follow from the wrenches: what is not finite there shows here.
-        if output is None or not math.isfinite(output.torques.dot(output.torques)):
+        if output is None or not math.isfinite(dnrm2(output.torques)):
             return None
         if len(output.active):
             contacts = self.fallback.contacts
@@ -129,8 +130,7 @@ class BalancingLaw(ABC):
 
 def believable(q: Array, v: Array) -> bool:
     """Whether a state is made of numbers that a robot can have."""
-    # Sums of squares settle it for all but the largest; they are never below a bound of a NaN.
-    most = BELIEVABLE**2
-    return bool(q.dot(q) < most and v.dot(v) < most) or (
+    # Lengths settle it for all but the largest.  BLAS's, unlike a product of NumPy's, never warn.
+    return bool(dnrm2(q) < BELIEVABLE and dnrm2(v) < BELIEVABLE) or (
         is_within(q, BELIEVABLE) and is_within(v, BELIEVABLE)
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from balance.config import ExperimentConfig, WrenchLawConfig, section_of
 from balance.config.tasks import FrameTaskConfig
@@ -80,7 +81,7 @@ class WrenchLaw(BalancingLaw):
         torques = self.torques(here, contacts.stacked, contacts.total)
 
         status, residual = ControlStatus.OK, contacts.residual
-        if len(contacts.active) and residual.dot(residual) > self._negligible**2:
+        if len(contacts.active) and dnrm2(residual) > self._negligible:
             status = ControlStatus.WRENCH_LIMITED
         if largest_excess(torques, self._limits) > 0.0:
             status |= ControlStatus.TORQUE_LIMITED

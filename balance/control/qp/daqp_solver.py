@@ -12,6 +12,7 @@ from typing import Any
 
 import daqp
 import numpy as np
+from scipy.linalg.blas import dnrm2
 
 from balance.control.qp.problem import QPSolution, QPStatus, QuadraticProgram, unsolved
 
@@ -49,7 +50,7 @@ class DaqpSolver:
         Positive flags are answers, some less exact than asked for: whoever asks judges them.
         """
         x, _, flag, info = self.answer(qp)
-        if flag <= 0 or not math.isfinite(x.dot(x)):
+        if flag <= 0 or not math.isfinite(dnrm2(x)):
             self._loaded.pop(qp.C.shape, None)  # nothing of a failure is carried over
             status = QPStatus.INFEASIBLE if flag == _INFEASIBLE else QPStatus.FAILED
             return unsolved(qp, status)
