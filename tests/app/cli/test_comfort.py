@@ -146,6 +146,20 @@ def test_an_interrupt_within_a_compiled_function_loses_nothing_either(
         Experiment(load_config("toro_push")).run()
 
 
+def test_compiling_is_told_once() -> None:
+    pytest.importorskip("numba")
+    code = """
+from balance.app.terminal import tell_compiling
+tell_compiling()
+tell_compiling()
+import numba
+double = numba.njit(lambda x: 2 * x)
+double(1), double(1.0), double(2.0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{terminal.COMPILING}\n"
+
+
 def test_a_library_that_the_system_lacks_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
