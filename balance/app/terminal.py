@@ -63,13 +63,13 @@ def progress_bar(duration_s: float) -> Iterator[ProgressCallback]:
 @cache
 def tell_compiling() -> None:
     """Have it said, once, when functions are compiled in this process: the first run is slow."""
-    from balance.dynamics.compiled import COMPILED
+    from balance.dynamics.compiled import NUMBA
 
-    if not COMPILED:
+    if NUMBA is None:
         return
-    from numba.core import event
+    events = NUMBA.core.event
 
-    class Teller(event.Listener):
+    class Teller(events.Listener):  # type: ignore[name-defined, misc]
         def on_start(self, event: Any) -> None:
             if not self.told:
                 self.told = True
@@ -80,7 +80,7 @@ def tell_compiling() -> None:
 
         told = False
 
-    event.register("numba:compile", Teller())
+    events.register("numba:compile", Teller())
 
 
 def result_table(recording: Recording) -> Table:

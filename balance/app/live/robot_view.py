@@ -69,6 +69,10 @@ class RobotView:
         """Take the robot off the scene."""
         self._root.remove()
 
+    def joints(self) -> Array:
+        """Where the joints are shown (n, 3)."""
+        return np.array([pose.translation for pose in self._data.oMi[1:]])
+
     def draw(self, q: Array) -> None:
         """Show the configuration ``q``; only links that have moved visibly are sent."""
         pin.forwardKinematics(self._model, self._data, q)
