@@ -69,7 +69,7 @@ def tell_compiling() -> None:
         return
     events = NUMBA.core.event
 
-    class Teller(events.Listener):  # type: ignore[name-defined, misc]
+    class Teller(events.Listener):  # type: ignore[name-defined]
         def on_start(self, event: Any) -> None:
             if not self.told:
                 self.told = True
