@@ -203,6 +203,7 @@ def a_fall_says_why_and_offers_to_begin_anew(page: Any) -> None:
     until(lambda: farthest_from_the_middle(page) < 1.0)  # all of it, wider than it stood
     press(page, "Begin anew")
     page.get_by_text("The robot fell", exact=True).wait_for(state="hidden")
+    until(lambda: tilt(page, "/Sole rectangles/sole 0") < 0.05)
     until(lambda: figure(page, "last push") == "none")
     set_number(page, "Impulse [N s]", "12")
 
@@ -219,6 +220,18 @@ def seen_at(page: Any, layer: str) -> list[float]:
         layer,
     )
     return [float(value) for value in found]
+
+
+def tilt(page: Any, layer: str) -> float:
+    """Of a node of a layer, from 0 (upright or level) to 1."""
+    found = page.evaluate(
+        """layer => {
+          const node = window.__viserMutable.nodeRefFromName["/world/overlay" + layer];
+          return Math.hypot(node.quaternion.x, node.quaternion.y);
+        }""",
+        layer,
+    )
+    return float(found)
 
 
 def a_slider_changes_the_gain_in_use(page: Any) -> None:
