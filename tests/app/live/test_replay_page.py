@@ -84,8 +84,12 @@ def layers_stay_with_the_robot_in_the_second_round(film: Any) -> None:
 
 
 def the_light_is_that_of_the_first_round(film: Any) -> None:
-    """The player's own lamps, which it switches on when it begins anew, do not shine."""
-    lamps = film.evaluate(
+    """The player's own lamps, which it switches on when it begins anew, go out within a frame."""
+    until(lambda: lamps(film) == ["HemisphereLight", "SpotLight"])
+
+
+def lamps(film: Any) -> list[str]:
+    found = film.evaluate(
         """() => {
           const view = document.querySelector("iframe").contentWindow, found = [];
           let scene = Object.values(view.__viserMutable.nodeRefFromName).find(node => node?.parent);
@@ -94,4 +98,4 @@ def the_light_is_that_of_the_first_round(film: Any) -> None:
           return found.concat(scene.environment ? ["environment"] : []);
         }"""
     )
-    assert sorted(lamps) == ["HemisphereLight", "SpotLight"]
+    return sorted(found)
