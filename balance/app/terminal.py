@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ PIPE_WIDTH = 110  # columns, where no terminal says how wide it is
 KNOWN_WIDTH = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
 console = Console(width=None if KNOWN_WIDTH else PIPE_WIDTH)
 
+COMPILING = "compiling (extra fast), up to a minute; the next run finds it done"
 OUTCOME_STYLE = {"recovered": "bold green", "upright": "yellow", "fell": "red", "aborted": "red"}
 
 
@@ -56,6 +58,29 @@ def progress_bar(duration_s: float) -> Iterator[ProgressCallback]:
             bar.update(task, completed=simulated, factor=factor)
 
         yield update
+
+
+@cache
+def tell_compiling() -> None:
+    """Have it said, once, when functions are compiled in this process: the first run is slow."""
+    from balance.dynamics.compiled import NUMBA
+
+    if NUMBA is None:
+        return
+    events = NUMBA.core.event
+
+    class Teller(events.Listener):  # type: ignore[name-defined]
+        def on_start(self, event: Any) -> None:
+            if not self.told:
+                self.told = True
+                console.print(COMPILING, highlight=False)
+
+        def on_end(self, event: Any) -> None:
+            """Nothing to say."""
+
+        told = False
+
+    events.register("numba:compile", Teller())
 
 
 def result_table(recording: Recording) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from contextlib import suppress
@@ -68,6 +69,7 @@ for group in (
     group.register(app)
 
 
+LACKING = re.compile(r"(lib[\w+-]+)\.so\.(\d+)(?=\S*: cannot open shared object file)")
 INTERRUPTED = 130  # what typer makes of Ctrl-C, without a word
 
 
@@ -92,6 +94,16 @@ def main() -> None:
         print("balance: interrupted", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
+        sys.exit(1)
+    except ImportError as error:
+        if (library := LACKING.match(str(error))) is None:
+            raise
+        package, debian = (error.name or "a package").split(".")[0], "".join(library.groups())
+        print(
+            f"balance: {package} needs the library {library[0]}, which this system lacks; "
+            f"on Debian, as a rule: apt install {debian.lower()}",
+            file=sys.stderr,
+        )
         sys.exit(1)
     except Exception as error:  # click's usage errors carry their own message
         if hasattr(error, "format_message"):

@@ -55,7 +55,7 @@ def run(
 ) -> None:
     """Simulate one experiment, record it, judge it and draw it."""
     from balance.app.cli.loading import load_experiment
-    from balance.app.terminal import console, progress_bar, result_table
+    from balance.app.terminal import console, progress_bar, result_table, tell_compiling
     from balance.config import find_config, parse_overrides
     from balance.recordings.outputs import RUN
     from balance.recordings.results import fill_or_rescue
@@ -71,6 +71,7 @@ def run(
         return
     loaded = load_experiment(path, parse_overrides(set_ or []), robots or [], trust)
     tell_code(loaded.code)
+    tell_compiling()
     with claimed(out, path.stem, RUN, overwrite) as output, _film(render, overwrite) as film:
         experiment = look_up(loaded, str(path), robots or [])
         draw = _drawing(pdf, robots or []) if figures else None

@@ -38,6 +38,11 @@ class Follow:
         self._on = on
         self._at = self._home
 
+    @property
+    def shift(self) -> Array:
+        """By how much the world is moved."""
+        return self._home - self._at
+
     def begin(self, home: Array, height: float) -> None:
         """A robot that stands with its CoM at ``home``."""
         self._home = self._at = np.array(home, dtype=np.float64)
@@ -54,6 +59,5 @@ class Follow:
                 self._at = com if distance > self._leash else self._at
             elif distance > self._leash:
                 self._at = self._at + SHARE * (1.0 - self._leash / distance) * away
-        shift = self._home - self._at
-        if np.abs(shift - self._frame.position).max() > MOVED_M:
-            self._frame.position = shift
+        if np.abs(self.shift - self._frame.position).max() > MOVED_M:
+            self._frame.position = self.shift

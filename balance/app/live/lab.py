@@ -205,6 +205,8 @@ class Lab:
             self.restart()
             return
         self.alarm = self.public(running.verdict())
+        if end.kind is EndKind.FELL:
+            self.scene.take_in()
         if (panel := self.drivers.panel) is not None:
             panel.show_end(running.headline())
 

@@ -106,12 +106,14 @@ class Layer(ABC):
     def lines(
         self, name: str, points: Array, thickness: float, colour: Colour | None = None
     ) -> Any:
-        return self.scene.add_line_segments(
-            f"{self.path}/{name}",
-            points,
-            colors=self.colour if colour is None else colour,
-            thickness=thickness,
-            thickness_units="screen",
+        return at_home(
+            self.scene.add_line_segments(
+                f"{self.path}/{name}",
+                points,
+                colors=self.colour if colour is None else colour,
+                thickness=thickness,
+                thickness_units="screen",
+            )
         )
 
     def draw_arrows(self, name: str, starts: Array, vectors: Array, width: float = 0.006) -> None:
@@ -130,7 +132,7 @@ class Layer(ABC):
                 set_points(node, np.array([[np.zeros(3), length * UP]]))
 
     def frame(self, name: str) -> Any:
-        return self.scene.add_frame(f"{self.path}/{name}", show_axes=False)
+        return at_home(self.scene.add_frame(f"{self.path}/{name}", show_axes=False))
 
     def _arrow(self, name: str, width: float) -> tuple[Any, Any]:
         # The page takes colours of arrows for intensities of light, and adds a gloss: unlike those
@@ -146,6 +148,17 @@ class Layer(ABC):
             head_length=5.0 * width,
             visible=False,
         )
+
+
+def at_home(node: Any) -> Any:
+    """A new node, of which pages are told that it has no pose yet.
+
+    Where a node of the same name has just gone, as when a session begins anew, a page keeps that
+    one's pose, and a pose is sent only if it differs from the last one.
+    """
+    node.wxyz, node.position = (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0)
+    node.wxyz, node.position = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    return node
 
 
 def show(node: Any, visible: bool) -> None:

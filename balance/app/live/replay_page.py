@@ -44,10 +44,23 @@ summary{cursor:pointer;padding:.2em .7em;font-size:.85em;font-weight:600}
  iframe{height:62vh}}
 """
 
-# The player tells its time only by the slider at its bottom.
+# The player tells its time only by the slider at its bottom.  When it begins anew it switches lamps
+# of its own on, for a moment or, where drawing is slow, for seconds.
 SCRIPT = """
 const frame = document.querySelector("iframe"), cursors = document.querySelectorAll(".cursor");
+let scene = null;
+function keepLight() {
+  if (scene === null) {
+    const nodes = Object.values(frame.contentWindow?.__viserMutable?.nodeRefFromName ?? {});
+    scene = nodes.find(node => node?.parent) ?? null;
+    while (scene?.parent) scene = scene.parent;
+    if (!scene?.isScene) scene = null;
+  }
+  scene?.traverse(node => { if (node.isDirectionalLight) node.visible = false; });
+  if (scene) scene.environment = null;
+}
 function follow() {
+  keepLight();
   const slider = frame.contentDocument?.querySelector("[role=slider]");
   const now = Number(slider?.getAttribute("aria-valuenow") ?? 0);
   const x = LEFT + INNER * Math.min(now / SPAN, 1);

@@ -14,6 +14,7 @@ import viser
 from numpy.typing import NDArray
 
 from balance.app.live.follow import ROOT as WORLD
+from balance.app.live.layer import at_home
 from balance.robots import Robot
 from balance.simulation.plants.visuals import colour_of, triangles_of, visual_shapes
 
@@ -45,7 +46,7 @@ class RobotView:
         for (joint, colour), mesh in _merged_shapes(robot).items():
             name = f"{root}/{robot.model.names[joint]}"
             if joint not in self._frames:
-                self._frames[joint] = server.scene.add_frame(name, show_axes=False)
+                self._frames[joint] = at_home(server.scene.add_frame(name, show_axes=False))
             node = server.scene.add_mesh_simple(
                 f"{name}/{len(self._frames)}_{colour[0]}_{colour[1]}_{colour[2]}",
                 np.asarray(mesh.vertices, dtype=np.float32),
@@ -68,6 +69,10 @@ class RobotView:
     def remove(self) -> None:
         """Take the robot off the scene."""
         self._root.remove()
+
+    def joints(self) -> Array:
+        """Where the joints are shown (n, 3)."""
+        return np.array([pose.translation for pose in self._data.oMi[1:]])
 
     def draw(self, q: Array) -> None:
         """Show the configuration ``q``; only links that have moved visibly are sent."""

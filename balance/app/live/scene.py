@@ -66,7 +66,8 @@ class Scene:
         if sole_labels(robot) != self._soles:
             self._soles = sole_labels(robot)
             self._left.use(self._soles)
-        self.surroundings.follow.begin(robot.com(), 1.9 * float(robot.com()[2]))
+        self.surroundings.in_view.come_back()
+        self.surroundings.follow.begin(robot.com(), _height(robot))
         self.history.clear()
         self.set_pushes(pushes)
 
@@ -89,6 +90,12 @@ class Scene:
         self._last = now.time
         return now
 
+    def take_in(self) -> None:
+        """Have the whole robot in the picture, now that it lies."""
+        if self._view is not None and self._robot is not None and self.surroundings.follow.on:
+            points = self._view.joints() + self.surroundings.follow.shift
+            self.surroundings.in_view.take_in(points, _height(self._robot))
+
     def plot(self) -> None:
         """Show the history."""
         self._left.plot(self.history)
@@ -110,6 +117,10 @@ class Scene:
     def tell(self, cells: Sequence[tuple[str, str]], alarm: str = "") -> None:
         """Figures (label and value), and what is wrong, if anything."""
         self._left.show(cells, alarm)
+
+
+def _height(robot: Robot) -> float:
+    return 1.9 * float(robot.com()[2])
 
 
 def draw_session(scene: Scene, running: Running) -> None:

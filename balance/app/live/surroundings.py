@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from balance.app.live.colours import Colour
 from balance.app.live.follow import ROOT as WORLD
 from balance.app.live.follow import Follow
+from balance.app.live.in_view import InView
 from balance.robots import Robot
 
 RIGHT_PX = 300  # width of the panel that drives
@@ -74,7 +75,7 @@ class Surroundings:
     ) -> None:
         self._server, self._environment_map = server, environment_map
         self.floor = True
-        self.follow = Follow(server)
+        self.follow, self.in_view = Follow(server), InView(server)
         server.scene.set_up_direction("+z")
         server.scene.world_axes.visible = False
         server.scene.configure_default_lights(enabled=False)

@@ -11,11 +11,12 @@ import importlib.util
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -99,10 +100,11 @@ class Archive:
             if start is not None:
                 storage.set_trial_system_attr(trial_id, "fixed_params", dict(start))
             self.study.sampler = self._sampler(number)
-            trial = optuna.trial.Trial(self.study, trial_id)
+            later = self._told_later(number)
+            trial = optuna.trial.Trial(cast(optuna.Study, _Earlier(self.study, later)), trial_id)
             for name, distribution in self._space.items():
                 trial._suggest(name, distribution)
-            storage.set_trial_user_attr(trial_id, HOPE, asdict(self._hope()))
+            storage.set_trial_user_attr(trial_id, HOPE, asdict(self._hope(later)))
         return storage.get_trial(trial_id)
 
     def tell(self, trial: FrozenTrial, score: Score) -> None:
@@ -137,9 +139,17 @@ class Archive:
             return given or DEFAULT_POPULATION
         return given or 4 + math.floor(3.0 * math.log(n))
 
-    def _hope(self) -> Hope:
-        """When to give a trial up, from what is told so far."""
-        share, scores = self.config.give_up, [score_of(trial) for trial in self.told()]
+    def _told_later(self, number: int) -> set[int]:
+        """Own trials that a trial must not know, told already in a study that is extended."""
+        mine = self.mine()
+        index = [trial.number for trial in mine].index(number)
+        later = mine[self.needed(index) :]
+        return {trial.number for trial in later if trial.state.is_finished()}
+
+    def _hope(self, later: Collection[int]) -> Hope:
+        """When to give a trial up, from what is told so far but for ``later`` trials."""
+        told = [trial for trial in self.told() if trial.number not in later]
+        share, scores = self.config.give_up, [score_of(trial) for trial in told]
         runs = [score.runs for score in scores if score.runs]
         if share is None or len(scores) < self.config.sampler.startup or not runs:
             return Hope(UNLIMITED)
@@ -159,6 +169,32 @@ class Archive:
         return optuna.samplers.TPESampler(
             n_startup_trials=chosen.startup, multivariate=True, seed=seed
         )
+
+
+class _Earlier:
+    """A study as it was for a sampler when ``later`` trials still ran."""
+
+    def __init__(self, study: optuna.Study, later: Collection[int]) -> None:
+        self._study, self._later = study, later
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._study, name)
+
+    def get_trials(self, deepcopy: bool = True, states: Any = None) -> list[FrozenTrial]:
+        return self._get_trials(deepcopy, states)
+
+    def _get_trials(
+        self, deepcopy: bool = True, states: Any = None, use_cache: bool = False
+    ) -> list[FrozenTrial]:
+        trials = self._study._get_trials(deepcopy, None, use_cache)
+        then = [_running(one) if one.number in self._later else one for one in trials]
+        return [one for one in then if states is None or one.state in states]
+
+
+def _running(trial: FrozenTrial) -> FrozenTrial:
+    before = copy(trial)
+    before.state, before.values = TrialState.RUNNING, None
+    return before
 
 
 def hope_of(trial: FrozenTrial) -> Hope:

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from balance.app import terminal
+from balance.app import cli, terminal
 from balance.app.cli import app, main
 from balance.app.cli.options import first_line, shipped_configs
 from balance.config import load_config
@@ -144,6 +144,39 @@ def test_an_interrupt_within_a_compiled_function_loses_nothing_either(
     monkeypatch.setattr(Experiment, "advance", broken)
     with pytest.raises(SystemError, match="another"):
         Experiment(load_config("toro_push")).run()
+
+
+def test_compiling_is_told_once() -> None:
+    pytest.importorskip("numba")
+    code = """
+from balance.app.terminal import tell_compiling
+tell_compiling()
+tell_compiling()
+import numba
+double = numba.njit(lambda x: 2 * x)
+double(1), double(1.0), double(2.0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{terminal.COMPILING}\n"
+
+
+def test_a_library_that_the_system_lacks_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on a small container image, where Pinocchio's wheel finds no OpenMP."""
+
+    def lacking(*_: object, **__: object) -> None:
+        text = "libgomp.so.1: cannot open shared object file: No such file or directory"
+        raise ImportError(text, name="pinocchio.pinocchio_pywrap_default")
+
+    monkeypatch.setattr(cli, "app", lacking)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert capsys.readouterr().err == (
+        "balance: pinocchio needs the library libgomp.so.1, which this system lacks; "
+        "on Debian, as a rule: apt install libgomp1\n"
+    )
 
 
 def test_a_sweep_shows_the_head_of_its_table(sweep_file: Path) -> None:

@@ -47,6 +47,7 @@ def it_shows_and_plays(film: Any, path: Path) -> None:
     assert "Support polygon" in film.locator("aside").inner_text()
     the_cursor_goes_with_the_player(film)
     layers_stay_with_the_robot_in_the_second_round(film)
+    the_light_is_that_of_the_first_round(film)
 
 
 def the_cursor_goes_with_the_player(film: Any) -> None:
@@ -80,3 +81,21 @@ def layers_stay_with_the_robot_in_the_second_round(film: Any) -> None:
     )
     assert len(away) > 60
     assert [name for name, distance in away if distance > 1e-6] == []
+
+
+def the_light_is_that_of_the_first_round(film: Any) -> None:
+    """The player's own lamps, which it switches on when it begins anew, go out within a frame."""
+    until(lambda: lamps(film) == ["HemisphereLight", "SpotLight"])
+
+
+def lamps(film: Any) -> list[str]:
+    found = film.evaluate(
+        """() => {
+          const view = document.querySelector("iframe").contentWindow, found = [];
+          let scene = Object.values(view.__viserMutable.nodeRefFromName).find(node => node?.parent);
+          while (scene.parent) scene = scene.parent;
+          scene.traverse(node => { if (node.isLight && node.visible) found.push(node.type); });
+          return found.concat(scene.environment ? ["environment"] : []);
+        }"""
+    )
+    return sorted(found)

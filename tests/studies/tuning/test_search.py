@@ -22,7 +22,7 @@ def tuned(path: Path, folder: Path, order: int = 0, **keywords: Any) -> list[tup
     return trials_of(study)
 
 
-@pytest.mark.parametrize(
+SAMPLERS = pytest.mark.parametrize(
     "changes",
     [
         {},
@@ -31,6 +31,9 @@ def tuned(path: Path, folder: Path, order: int = 0, **keywords: Any) -> list[tup
     ],
     ids=["tpe", "cmaes", "nsga2"],
 )
+
+
+@SAMPLERS
 def test_a_study_depends_on_its_seed_and_on_nothing_else(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
@@ -64,6 +67,16 @@ def test_a_finished_study_goes_on_with_more_trials(tmp_path: Path) -> None:
     best = more.best().number
     assert best != earlier  # or this test would show less
     assert f"tuned-{best}-itself.0" in keys
+
+
+@SAMPLERS
+def test_an_extension_knows_at_each_trial_no_more_than_a_longer_study(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    """Far beyond the random trials of the beginning, and in the middle of a generation."""
+    at_once = tuned(write_study(tmp_path, trials=31, **changes), tmp_path / "a")
+    tuned(write_study(tmp_path, trials=22, **changes), tmp_path / "b")
+    assert tuned(write_study(tmp_path, trials=31, **changes), tmp_path / "b", order=3) == at_once
 
 
 def test_an_asking_that_was_cut_short_is_completed(tmp_path: Path) -> None:
