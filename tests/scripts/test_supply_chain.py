@@ -42,7 +42,7 @@ def test_compiled_packages_have_a_hash_for_every_python_that_is_claimed() -> Non
         r'":?.*:: (3\.\d+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     )
     hashes = {name: text.count("sha256:") for name, _, _, text in ENTRY.findall(LOCK)}
-    assert len(claimed) == 3
+    assert len(claimed) > 1
     assert hashes["numpy"] == hashes["quadprog"] == len(claimed)
 
 
