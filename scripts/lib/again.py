@@ -29,13 +29,14 @@ def repeat(runs: Runs, number: int, workers: int) -> None:
     codes = sorted({row["code"] for row in drawn})
     write_table(
         PAGE, MARK, ["law", "repeated", "recovered as before", "in the same way", "not"],
-        [_line(law, drawn, anew) for law in laws],
+        [compared(law, drawn, anew) for law in laws],
         f"{stamp('scripts/measured_limits --again')} Runs of code {' and '.join(codes)}, repeated "
         f"with {' and '.join(sorted({code_hash(law) for law in laws}))}.",
     )  # fmt: skip
 
 
-def _line(law: str, drawn: list[Row], anew: list[Row]) -> list[object]:
+def compared(law: str, drawn: list[Row], anew: list[Row]) -> list[object]:
+    """The table's line of a law: how many of its runs ended alike anew, and those that did not."""
     pairs = [(old, new) for old, new in zip(drawn, anew, strict=True) if old["law"] == law]
     found: Counter[str] = Counter()
     others = []

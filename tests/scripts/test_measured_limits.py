@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lib import kept_runs, measured_runs
+from lib.again import compared
 from lib.campaign_size import Expected, needed
 from lib.kept_runs import code_hash, what_it_does
 from lib.measured_plan import PARTS
@@ -151,3 +152,15 @@ def test_every_part_names_cells_that_there_are(tmp_path: Path) -> None:
         cases = [(cell, next(search(), None)) for cell, search in part(runs)]  # size asked first
         assert cases or name == "elsewhere"
         assert len(set(cases)) == len(cases)
+
+
+def test_what_is_repeated_is_counted_by_how_it_ends() -> None:
+    base = asdict(CELL) | {"cause": None, "code": "old"}
+    fell, fell_again = ({"outcome": "fell", "cause": cause} for cause in ("slipped", "sank"))
+    drawn = [base | {"outcome": "recovered"}, base | fell, base | fell, base | {"fraction": 1.1}]
+    drawn[3] |= {"outcome": "recovered", "world": "mass +5 %"}
+    anew: list[Row] = [base | {"outcome": "recovered"}, base | fell, base | fell_again, base | fell]
+    law, number, alike, same, others = compared("capture", drawn, anew)
+    assert (law, number, alike, same) == ("capture", 4, 3, 2)
+    assert others == "toro 45° at 1.10, pinocchio, hip, mass +5 %: recovered, now fell"
+    assert compared("momentum", drawn, anew)[1] == 0
