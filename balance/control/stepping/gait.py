@@ -36,6 +36,7 @@ LOST_SHARE = 0.01  # the same, below which a foot that is to bear goes down
 FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
 FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
+RESTS_S = 0.05  # for how long they do so before the robot stands: a foot that bounces does not
 INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
@@ -85,6 +86,7 @@ class Gait:
         self.closing = False
         """Whether the step that is under way brings the feet back to how they stand nominally."""
         self._given_up = False
+        self._loose = -np.inf  # when a foot last bore too little
 
     @property
     def stance(self) -> int:
@@ -104,6 +106,10 @@ class Gait:
     def bears_both(self, seen: Seen) -> bool:
         """Whether both feet bear a good part of the weight, as far as they are felt."""
         return seen.forces is None or bool(seen.forces.min() > RESTS_SHARE * self._weight)
+
+    def rests(self, seen: Seen) -> bool:
+        """Whether both feet have borne a good part of the weight for a while, no step under way."""
+        return self.mode is Mode.STAND and seen.time - self._loose > RESTS_S
 
     def rest(self, seen: Seen) -> None:
         """Feel the ground while both feet stand on it."""
@@ -143,6 +149,8 @@ class Gait:
 
     def update(self, seen: Seen) -> None:
         """Go on to the state that follows, if it is time, and plan anew."""
+        if not self.bears_both(seen):
+            self._loose = seen.time
         if self.stepping:
             self.yaw = self.eyes.heading(seen, self.stance) + self.sizes.turns[self.swing]
         if self.mode in (Mode.STAND, Mode.SHIFT):

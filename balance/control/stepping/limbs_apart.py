@@ -24,6 +24,7 @@ from balance.robots.shapes.robot_shapes import geometry_model
 Array = NDArray[np.float64]
 
 KEEP_M = 0.03  # between a leg and another limb
+AHEAD_M = 0.12
 SOFT_M = 0.01  # of it, in which the rows gain their weight
 RATE = 8.0  # k in units of omega
 
@@ -50,7 +51,7 @@ class LimbsApart:
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
-        self._reach = radii[self._pairs].sum(axis=1) + KEEP_M
+        self._reach = radii[self._pairs].sum(axis=1) + AHEAD_M
         # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
         used = np.unique(self._pairs)
         self._centres = np.ascontiguousarray(centres[used])
@@ -67,7 +68,7 @@ class LimbsApart:
         for pair in near:
             result = pin.computeDistance(self._geometry, self._found, int(pair))
             part = KEEP_M - result.min_distance
-            if part <= 0.0:
+            if part < KEEP_M - AHEAD_M:
                 continue
             i, j = self._pairs[pair]
             # From the second body to the first, also where they overlap.
@@ -77,7 +78,7 @@ class LimbsApart:
             row = normal.dot(J)
             value = self._rate**2 * part - 2.0 * self._rate * float(row.dot(here.v))
             if value > 0.0:
-                weight = min(part / SOFT_M, 1.0)
+                weight = min(value / (self._rate**2 * SOFT_M), 1.0)
                 rows.append(weight * row)
                 values.append(weight * value)
         return np.array(rows).reshape(-1, here.model.nv), np.array(values)

@@ -97,9 +97,7 @@ class Stepper:
     def home(self, seen: Seen) -> Home | None:
         """Where the robot stands, if it does so as in its nominal stance; None while it steps."""
         # A foot that has just come down is not off again before the law that leans knows of it.
-        if self.gait.mode is not Mode.STAND or not self.gait.bears_both(seen):
-            return None
-        return find_home(seen, self.eyes)
+        return find_home(seen, self.eyes) if self.gait.rests(seen) else None
 
     def ask(self, seen: Seen) -> Asked:
         """Tell a law what is wanted of it now."""
