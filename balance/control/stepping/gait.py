@@ -228,7 +228,7 @@ class Gait:
             self.plan = self._planned(seen, self.swing, times, 0.0, left)
             return
         plan = self._planned(seen, self.swing, np.array([max(left, 0.0)]), 0.0)
-        place = plan.place if left > LAST_S else self.plan.place
+        place = self.plan.place
         self.plan = replace(plan, place=place, time=left)
 
     def _landed(self, seen: Seen) -> bool:
