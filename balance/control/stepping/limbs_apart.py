@@ -1,12 +1,12 @@
 """Arms are held out of the way of legs that step: soft rows on accelerations.
 
-A body of a leg and one of another limb that are nearer than ``KEEP_M`` shall part along the line
-between them like a critically damped spring,
+A body of a leg and one of another limb shall stay ``KEEP_M`` apart, along the line between them
+like a critically damped spring,
 
     n (J_i - J_j) dv/dt = k^2 (keep - d) - 2 k n (J_i - J_j) v,
 
-where that pushes them apart.  Arms are light and little is asked of them, so that it is they that
-give way.
+where that pushes them apart: where they are nearer, or come nearer so fast that they soon would be.
+Arms are light and little is asked of them, so that it is they that give way.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from balance.robots.shapes.robot_shapes import geometry_model
 Array = NDArray[np.float64]
 
 KEEP_M = 0.03  # between a leg and another limb
-AHEAD_M = 0.12
-SOFT_M = 0.01  # of it, in which the rows gain their weight
+SEEN_M = 0.12  # between the same, from where on they are looked at: limbs meet at some m/s
+SOFT_M = 0.01  # too near, at rest, or as fast as calls for the same: rows have all their weight
 RATE = 8.0  # k in units of omega
 
 
@@ -51,7 +51,7 @@ class LimbsApart:
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
-        self._reach = radii[self._pairs].sum(axis=1) + AHEAD_M
+        self._reach = radii[self._pairs].sum(axis=1) + SEEN_M
         # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
         used = np.unique(self._pairs)
         self._centres = np.ascontiguousarray(centres[used])
@@ -67,8 +67,7 @@ class LimbsApart:
         rows, values = [], []
         for pair in near:
             result = pin.computeDistance(self._geometry, self._found, int(pair))
-            part = KEEP_M - result.min_distance
-            if part < KEEP_M - AHEAD_M:
+            if result.min_distance > SEEN_M:
                 continue
             i, j = self._pairs[pair]
             # From the second body to the first, also where they overlap.
@@ -76,9 +75,10 @@ class LimbsApart:
             J = self._jacobian(here, i, result.getNearestPoint1())
             J -= self._jacobian(here, j, result.getNearestPoint2())
             row = normal.dot(J)
-            value = self._rate**2 * part - 2.0 * self._rate * float(row.dot(here.v))
-            if value > 0.0:
-                weight = min(value / (self._rate**2 * SOFT_M), 1.0)
+            # As much too near as at rest would call for the same acceleration.
+            short = KEEP_M - result.min_distance - 2.0 / self._rate * float(row.dot(here.v))
+            if short > 0.0:
+                weight, value = min(short / SOFT_M, 1.0), self._rate**2 * short
                 rows.append(weight * row)
                 values.append(weight * value)
         return np.array(rows).reshape(-1, here.model.nv), np.array(values)
