@@ -51,10 +51,9 @@ class LimbsApart:
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
-        self._reach = radii[self._pairs].sum(axis=1) + SEEN_M
         # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
         used = np.unique(self._pairs)
-        self._centres = np.ascontiguousarray(centres[used])
+        self._centres, self._radii = np.ascontiguousarray(centres[used]), radii[used]
         self._ball_joints = np.array([self._joints[i] for i in used], dtype=np.intp)
         self._ball_pairs = np.searchsorted(used, self._pairs)
         self._none = np.zeros((0, model.nv)), np.zeros(0)
@@ -86,8 +85,9 @@ class LimbsApart:
     def _near(self, here: BodyView) -> NDArray[np.intp]:
         """Numbers of the pairs whose balls are near each other; their shapes are placed."""
         near = near_pairs(
-            here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
-        )
+            here.placements, here.velocities, self._centres, self._radii, self._ball_joints,
+            self._ball_pairs, 2.0 / self._rate,
+        )  # fmt: skip
         if len(near):
             for number in set(self._pairs[near].ravel().tolist()):
                 own = self._places[number]
@@ -106,22 +106,35 @@ class LimbsApart:
 @compiled
 def near_pairs(
     placements: Array,
+    velocities: Array,
     centres: Array,
+    radii: Array,
     joints: NDArray[np.intp],
     pairs: NDArray[np.intp],
-    reach: Array,
+    ahead: float,
 ) -> NDArray[np.intp]:
-    """Numbers of the pairs (n, 2) of balls that are nearer than their ``reach`` (n,).
+    """Numbers of the pairs (n, 2) of which bodies may be too near, or be so ``ahead`` s from now.
 
-    ``centres`` (k, 4) are (x, y, z, 1) in the frames of their joints.
+    Bodies are in balls with ``radii`` (k,) about ``centres`` (k, 4), (x, y, z, 1) in the frames of
+    their joints.
     """
-    placed = placements[joints]
-    places = np.zeros((len(joints), 3))
-    for i in range(4):
+    placed, own = placements[joints], velocities[joints]
+    linear, angular = own[:, :3], own[:, 3:]
+    x, y, z = centres[:, 0], centres[:, 1], centres[:, 2]
+    local = np.empty((3, len(joints)))
+    local[0] = linear[:, 0] + angular[:, 1] * z - angular[:, 2] * y
+    local[1] = linear[:, 1] + angular[:, 2] * x - angular[:, 0] * z
+    local[2] = linear[:, 2] + angular[:, 0] * y - angular[:, 1] * x
+    places, speeds = placed[:, 3].copy(), np.zeros((len(joints), 3))
+    for i in range(3):
         places += centres[:, i : i + 1] * placed[:, i]
-    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
-    x, y, z = apart[:, 0], apart[:, 1], apart[:, 2]
-    return np.flatnonzero(x * x + y * y + z * z < reach * reach)
+        speeds += local[i].reshape(-1, 1) * placed[:, i]
+    whirl = radii * np.sqrt((angular * angular).sum(axis=1))
+    first, second = pairs[:, 0], pairs[:, 1]
+    apart, relative = places[first] - places[second], speeds[first] - speeds[second]
+    fastest = np.sqrt((relative * relative).sum(axis=1)) + whirl[first] + whirl[second]
+    reach = radii[first] + radii[second] + np.minimum(KEEP_M + ahead * fastest, SEEN_M)
+    return np.flatnonzero((apart * apart).sum(axis=1) < reach * reach)
 
 
 def _trunk(model: pin.Model, legs: set[int]) -> set[int]:
