@@ -51,6 +51,7 @@ class LimbsApart:
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
+        self._reach = radii[self._pairs].sum(axis=1) + SEEN_M
         # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
         used = np.unique(self._pairs)
         self._centres, self._radii = np.ascontiguousarray(centres[used]), radii[used]
@@ -86,7 +87,7 @@ class LimbsApart:
         """Numbers of the pairs whose balls are near each other; their shapes are placed."""
         near = near_pairs(
             here.placements, here.velocities, self._centres, self._radii, self._ball_joints,
-            self._ball_pairs, 2.0 / self._rate,
+            self._ball_pairs, self._reach, 2.0 / self._rate,
         )  # fmt: skip
         if len(near):
             for number in set(self._pairs[near].ravel().tolist()):
@@ -111,30 +112,48 @@ def near_pairs(
     radii: Array,
     joints: NDArray[np.intp],
     pairs: NDArray[np.intp],
+    reach: Array,
     ahead: float,
 ) -> NDArray[np.intp]:
     """Numbers of the pairs (n, 2) of which bodies may be too near, or be so ``ahead`` s from now.
 
     Bodies are in balls with ``radii`` (k,) about ``centres`` (k, 4), (x, y, z, 1) in the frames of
-    their joints.
+    their joints; none that are farther apart than ``reach`` (n,) count.
     """
-    placed, own = placements[joints], velocities[joints]
-    linear, angular = own[:, :3], own[:, 3:]
-    x, y, z = centres[:, 0], centres[:, 1], centres[:, 2]
-    local = np.empty((3, len(joints)))
-    local[0] = linear[:, 0] + angular[:, 1] * z - angular[:, 2] * y
-    local[1] = linear[:, 1] + angular[:, 2] * x - angular[:, 0] * z
-    local[2] = linear[:, 2] + angular[:, 0] * y - angular[:, 1] * x
-    places, speeds = placed[:, 3].copy(), np.zeros((len(joints), 3))
-    for i in range(3):
+    placed = placements[joints]
+    places = np.zeros((len(joints), 3))
+    for i in range(4):
         places += centres[:, i : i + 1] * placed[:, i]
-        speeds += local[i].reshape(-1, 1) * placed[:, i]
-    whirl = radii * np.sqrt((angular * angular).sum(axis=1))
-    first, second = pairs[:, 0], pairs[:, 1]
-    apart, relative = places[first] - places[second], speeds[first] - speeds[second]
-    fastest = np.sqrt((relative * relative).sum(axis=1)) + whirl[first] + whirl[second]
-    reach = radii[first] + radii[second] + np.minimum(KEEP_M + ahead * fastest, SEEN_M)
-    return np.flatnonzero((apart * apart).sum(axis=1) < reach * reach)
+    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    x, y, z = apart[:, 0], apart[:, 1], apart[:, 2]
+    squares = x * x + y * y + z * z
+    near = np.flatnonzero(squares < reach * reach)
+    if len(near):
+        one, other = pairs[near, 0], pairs[near, 1]
+        v, whirl = ball_speeds(placed[one], velocities[joints[one]], centres[one], radii[one])
+        w, turns = ball_speeds(
+            placed[other], velocities[joints[other]], centres[other], radii[other]
+        )
+        x, y, z = v[:, 0] - w[:, 0], v[:, 1] - w[:, 1], v[:, 2] - w[:, 2]
+        fastest = np.sqrt(x * x + y * y + z * z) + whirl + turns
+        close = radii[one] + radii[other] + KEEP_M + ahead * fastest
+        near = near[squares[near] < close * close]
+    return near
+
+
+@compiled
+def ball_speeds(
+    placed: Array, velocities: Array, centres: Array, radii: Array
+) -> tuple[Array, Array]:
+    """Velocities (n, 3) of balls' centres, and by how much faster (n,) a point of a ball may be."""
+    linear, angular = velocities[:, :3], velocities[:, 3:]
+    x, y, z = centres[:, 0], centres[:, 1], centres[:, 2]
+    a, b, c = angular[:, 0], angular[:, 1], angular[:, 2]
+    own = (linear[:, 0] + b * z - c * y, linear[:, 1] + c * x - a * z, linear[:, 2] + a * y - b * x)
+    speeds = np.zeros((len(radii), 3))
+    for i in range(3):
+        speeds += own[i].reshape(-1, 1) * placed[:, i]
+    return speeds, radii * np.sqrt(a * a + b * b + c * c)
 
 
 def _trunk(model: pin.Model, legs: set[int]) -> set[int]:
