@@ -12,6 +12,7 @@ from balance.recordings.log import Log
 from balance.recordings.settling import UntilSettled, last_event_s
 from balance.recordings.verdict import (
     AT_STOP_RAD,
+    HOLD_S,
     LOADED_N,
     MAX_ANGULAR_RATE,
     MAX_COM_ERROR_M,
@@ -28,6 +29,7 @@ SHARE = 0.8  # of the bounds of a verdict that must do
 MAX_SPEED = 0.5  # m/s of the base, rad/s of the base and of the joints, SHARE of which must do
 MAX_CREEP_M = 0.001  # of a sole until the longest end
 BOUNDS = np.array([MAX_COM_ERROR_M, MAX_ROTATION_RAD, MAX_ANGULAR_RATE, MAX_SPEED])
+RATE = 2  # among these
 FASTEST_GROWTH = 1e3  # from a window to the next that is told from faster ones
 ORDER = 4  # of the recursion: two damped oscillations
 BLOCK = 16  # steps of it that are taken at once
@@ -39,13 +41,16 @@ class Standstill:
 
     The verdict is settled when, since the last event, all of this is true:
 
-    - for a second CoM error, rotation error, rate and every speed were within ``SHARE`` of their
-      bounds; had their peaks grown from the second before, growing on like that until the longest
-      end would keep them there (:func:`grown`);
-    - so would the errors if each went on as it did for two seconds, oscillating, creeping or
-      both (:func:`forecast`), and no joint would come to a stop;
+    - for a second CoM error, rotation error and every speed were within ``SHARE`` of their bounds,
+      and the rate for as long as a verdict looks at; had their peaks grown from the second before,
+      growing on like that until the longest end would keep them there (:func:`growth`);
+    - so would the errors and the rate if each went on as it did for two seconds, oscillating,
+      creeping or both (:func:`forecast`), and no joint would come to a stop;
     - every sole that is meant to bear did so for that second, none creeps, and no step or phase
       is under way.
+
+    A slow sway's rate is the last thing to come within its bounds.  Of a sway that is faster than
+    two hertz what a verdict looks at has a peak; one that is slower a forecast sees in time.
     """
 
     def __init__(
@@ -62,12 +67,13 @@ class Standstill:
         look_s = self._every * self._period
         self._window = max(ORDER, round(WINDOW_S / look_s))
         event = last_event_s(config)
+        self._hold = int(np.ceil(HOLD_S / look_s)) + 1  # with the first of a verdict's rows
         self._from = max(until.at_least_s, event + SOONEST * self._window * look_s)
         self._last_phase = len(config.phases) - 1
         looks = config.n_periods // self._every
         self._first = looks if event / look_s >= looks else int(np.ceil(event / look_s))
         self._peaks = np.zeros((looks, len(BOUNDS)))
-        self._ways = np.zeros((looks, 6 + self._model.nq - 7))
+        self._ways = np.zeros((looks, 9 + self._model.nq - 7))
         self._soles = np.zeros((looks, len(robot.soles), 3))
         # A joint that rests on a stop from the beginning may stay there.
         nominal, model = robot.q_nominal[7:], robot.model
@@ -95,7 +101,8 @@ class Standstill:
         ways = self._ways[look]
         ways[:3] = pin.centerOfMass(model, data, q) - desired.com
         ways[3:6] = pin.log3(desired.rotation.T @ pin.Quaternion(q[3:7]).matrix())
-        ways[6:] = q[7:]
+        ways[6:9] = v[-1, 3:6]
+        ways[9:] = q[7:]
         for place, sole in zip(self._soles[look], self._robot.soles, strict=True):
             pin.updateFramePlacement(model, data, sole.frame_id)
             place[:] = sole.pose(data).translation
@@ -111,10 +118,12 @@ class Standstill:
         """Whether errors and speeds are within bounds, and would be if they grew as they do."""
         window = self._window
         last = self._peaks[looks - window : looks].max(axis=0)
-        if last.max() >= SHARE:
+        now = last.copy()
+        now[RATE] = self._peaks[looks - self._hold : looks, RATE].max()
+        if now.max() >= SHARE:
             return False
         before = self._peaks[max(looks - 2 * window, 0) : looks - window].max(axis=0, initial=0.0)
-        return bool(grown(before, last, self._left(looks) / window).max() < SHARE)
+        return bool((now * growth(before, last, self._left(looks) / window)).max() < SHARE)
 
     def _stands(self, looks: int, log: Log) -> bool:
         """Whether all contacts that are meant to bear did so, all the time and in their places."""
@@ -135,29 +144,32 @@ class Standstill:
         return bool((loads[:, bears] >= LOADED_N).all() and creep * left < MAX_CREEP_M)
 
     def _stays(self, looks: int) -> bool:
-        """Whether errors and joints would keep off their bounds if all went on as it does."""
+        """Whether errors, rate and joints keep off their bounds if all goes on as it does."""
         past = self._ways[max(self._first, looks - 2 * self._window) : looks]
         if len(past) <= 2 * ORDER:
             return False
-        ways = np.concatenate([past[-self._window :], forecast(past, self._left(looks))])
+        ahead = forecast(past, self._left(looks))
+        ways = np.concatenate([past[-self._window :], ahead])
         com = np.linalg.norm(ways[:, :3], axis=1).max()
         rotation = np.linalg.norm(ways[:, 3:6], axis=1).max()
-        joints = ways[:, 6:]
+        rate = np.linalg.norm(ahead[:, 6:9], axis=1).max(initial=0.0)
+        joints = ways[:, 9:]
         return bool(
             com < SHARE * MAX_COM_ERROR_M
             and rotation < SHARE * MAX_ROTATION_RAD
+            and rate < SHARE * MAX_ANGULAR_RATE
             and (joints > self._lower).all()
             and (joints < self._upper).all()
         )
 
 
-def grown(before: Array, last: Array, windows: float) -> Array:
-    """What a peak comes to in so many ``windows`` if it grows as from the one before to the last.
+def growth(before: Array, last: Array, windows: float) -> Array:
+    """By what peaks grow in so many ``windows`` if they do as from the one before to the last.
 
     A peak that shrinks is taken to stay.
     """
     floor = last / FASTEST_GROWTH + np.finfo(float).tiny
-    return np.asarray(last * np.maximum(1.0, last / np.maximum(before, floor)) ** windows)
+    return np.asarray(np.maximum(1.0, last / np.maximum(before, floor)) ** windows)
 
 
 def forecast(past: Array, steps: int) -> Array:

@@ -12,8 +12,8 @@ import pytest
 
 from balance.config import load_config
 from balance.recordings.settling import UntilSettled, longest_run_s
-from balance.recordings.standstill import Standstill, forecast, grown
-from balance.recordings.verdict import MAX_COM_ERROR_M
+from balance.recordings.standstill import Standstill, forecast, growth
+from balance.recordings.verdict import MAX_ANGULAR_RATE, MAX_COM_ERROR_M
 from balance.robots import load_robot
 
 Signal = Callable[[np.ndarray], np.ndarray]
@@ -89,6 +89,65 @@ def test_an_error_that_grows_creeps_or_cycles_is_not_settled(name: str) -> None:
     assert end is None or end > 9.5
 
 
+@pytest.fixture
+def firm_soles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soles that stay where they are while the base alone turns."""
+    monkeypatch.setattr(Standstill, "_stands", lambda *_: True)
+
+
+def turning(angle: Signal) -> dict[str, Any]:
+    """Rows of a base that turns by an ``angle`` (rad) about its y axis."""
+
+    def turned(q: np.ndarray, time: np.ndarray) -> np.ndarray:
+        half, nominal = 0.5 * angle(time), pin.Quaternion(ROBOT.q_nominal[3:7])
+        for row, x in zip(q, half.tolist(), strict=True):
+            turn = pin.Quaternion(np.array([0.0, np.sin(x), 0.0, np.cos(x)]))
+            row[3:7] = (nominal * turn).coeffs()
+        return q
+
+    def rates(v: np.ndarray, time: np.ndarray) -> np.ndarray:
+        v[:, 4] = np.gradient(angle(time), time)
+        return v
+
+    return {"q": turned, "v": rates}
+
+
+def rate_of(angle: Signal, first: float, last: float) -> float:
+    """Its largest rate between two times, as a share of its bound."""
+    time = np.arange(first, last, 1e-3)
+    return float(np.abs(np.gradient(angle(time), time)).max()) / MAX_ANGULAR_RATE
+
+
+@pytest.mark.usefixtures("firm_soles")
+def test_a_slow_sway_is_settled_once_its_rate_is_not_to_leave_its_bound_again() -> None:
+    def sway(t: np.ndarray) -> np.ndarray:
+        return np.asarray(0.06 * np.exp(-0.6 * t) * np.cos(4.7 * t))
+
+    end = end_s(lambda t: 0.0 * t, **turning(sway))
+    assert end is not None
+    assert rate_of(sway, end - 1.0, end) > 0.8
+    assert rate_of(sway, end - 0.25, 10.0) < 0.8
+
+
+OPEN_SWAYS: dict[str, Signal] = {
+    "one that grows": lambda t: 0.008 * np.exp(0.2 * t) * np.cos(4 * t),
+    "one that dies over one that grows": lambda t: (
+        0.05 * np.exp(-1.5 * t) * np.cos(5 * t) + 0.01 * np.exp(0.15 * t) * np.sin(4 * t)
+    ),
+    "a beat": lambda t: 0.022 * (np.cos(4.0 * t) - np.cos(4.5 * t)),
+    "a limit cycle": lambda t: 0.05 * np.exp(-t) * np.sin(2 * t) + 0.035 * np.cos(4 * t),
+}
+
+
+@pytest.mark.usefixtures("firm_soles")
+@pytest.mark.parametrize("name", OPEN_SWAYS)
+def test_a_sway_whose_rate_leaves_its_bound_is_not_settled(name: str) -> None:
+    sway = OPEN_SWAYS[name]
+    assert rate_of(sway, 2.0, 10.0) > 0.9
+    end = end_s(lambda t: 0.0 * t, **turning(sway))
+    assert end is None or end > 9.5
+
+
 def test_nothing_is_settled_while_a_sole_is_off_the_ground() -> None:
     def lifted(loads: np.ndarray, time: np.ndarray) -> np.ndarray:
         loads[(time > 2.95) & (time < 3.0), 0] = 0.0
@@ -150,4 +209,4 @@ def test_a_forecast_continues_oscillations_growth_and_drift_exactly() -> None:
 
 def test_peaks_that_shrink_are_taken_to_stay_and_others_to_grow_on() -> None:
     before, last = np.array([1.0, 0.5, 0.0]), np.array([0.5, 1.0, 0.0])
-    np.testing.assert_allclose(grown(before, last, 3.0), [0.5, 8.0, 0.0])
+    np.testing.assert_allclose(growth(before, last, 3.0), [1.0, 8.0, 1.0])

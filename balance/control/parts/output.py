@@ -51,7 +51,7 @@ class Strategy(IntEnum):
     """A foot is on its way, from the decision until the robot stands on both again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in every step, where frozen would cost a microsecond
 class Footstep:
     """What a law that may step is about: its strategy and the step under way.
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from balance.control.qp import QPStatus, QuadraticProgram, Solver
+from balance.dynamics.compiled import compiled
 
 Array = NDArray[np.float64]
 
@@ -98,18 +99,17 @@ class Hierarchy:
         """
         x, feasible = np.zeros(self.n), False
         sizes = np.linalg.norm(C, axis=1)
-        least = (_ROW_TOLERANCE * sizes) ** 2
+        least, given = (_ROW_TOLERANCE * sizes) ** 2, _ROUNDING * sizes
         for part in self._levels:
-            rows, lower = C.dot(part.basis), d - C.dot(x)
-            if feasible:
-                lower = np.minimum(lower, 0.0) - _ROUNDING * sizes
-            costs, pull = _diagonal_program(part, x)
-            step = pull / costs
-            if not (rows.dot(step) >= lower).all():
-                kept = np.einsum("ij,ij->i", rows, rows) > least
-                if not kept.all():
+            rows, gains = C.dot(part.basis), part.gains
+            slack_cost = _SLACK_COST * (gains[0] if len(gains) else 1.0) ** 2
+            H, pull, step, lower, good, kept = level_program(
+                gains, part.error(x), slack_cost, rows, d - C.dot(x), feasible, given, least
+            )
+            if not good:
+                if len(kept) < len(rows):
                     rows, lower = rows[kept], lower[kept]
-                solution = solver.solve(QuadraticProgram(np.diag(costs), pull, rows, lower))
+                solution = solver.solve(QuadraticProgram(H, pull, rows, lower))
                 if solution.status is QPStatus.SOLVED:
                     step = solution.x
                 elif feasible:
@@ -121,12 +121,30 @@ class Hierarchy:
         return x, QPStatus.SOLVED
 
 
-def _diagonal_program(part: _Factored, x: Array) -> tuple[Array, Array]:
-    """Diagonal of H and the vector g of a level's QP in its own coordinates."""
-    rank = len(part.gains)
-    largest = part.gains[0] if rank else 1.0
-    costs = np.full(part.basis.shape[1], _SLACK_COST * largest**2)
-    pull = np.zeros_like(costs)
-    costs[:rank] = part.gains**2
-    pull[:rank] = part.gains * part.error(x)
-    return costs, pull
+@compiled
+def level_program(
+    gains: Array,
+    error: Array,
+    slack_cost: float,
+    rows: Array,
+    lower: Array,
+    feasible: bool,
+    given: Array,
+    least: Array,
+) -> tuple[Array, Array, Array, Array, bool, NDArray[np.intp]]:
+    """A level's QP in its own coordinates: H, g, what minimises it alone, and the rows' bounds.
+
+    Then whether that minimum keeps all ``rows``, and the numbers of those that are longer than the
+    roots of ``least``.  The level needs as many coordinates as it has ``gains``.
+    """
+    if feasible:
+        lower = np.minimum(lower, 0.0) - given
+    n, rank, costs = rows.shape[1], len(gains), gains * gains
+    H, pull, step = np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    diagonal = H.reshape(-1)[:: n + 1]
+    diagonal[:rank], diagonal[rank:] = costs, slack_cost
+    pull[:rank] = gains * error
+    step[:rank] = pull[:rank] / costs
+    good = bool((rows.dot(step) >= lower).all())
+    kept = np.flatnonzero((rows * rows).dot(np.ones(n)) > least)
+    return H, pull, step, lower, good, kept

@@ -92,6 +92,11 @@ class BodyView(SupportView):
         return self._body._joint_accelerations
 
     @property
+    def velocities(self) -> Array:
+        """Spatial ones (njoints, 6) of joints in their own axes."""
+        return self._body._joint_velocities
+
+    @property
     def J(self) -> Array:
         """Pinocchio's Jacobian (6, nv) of all joints, at the world's origin and in its axes."""
         return self._body._J
@@ -127,6 +132,7 @@ class WholeBody(Support):
         self._momentum_drift = np.zeros(6)
         self._gravity = np.array(model.gravity.linear)
         self.chart_moving = np.concatenate([np.arange(7), self.moving[6:] + 1])
+        self._joint_velocities = spatial_vectors(data.v)
         self._joint_accelerations = spatial_vectors(data.a_gf)
         self._own_accelerations = np.zeros(6 * len(robot.soles))
         frames = [model.frames[surface.frame_id] for surface in robot.soles]

@@ -32,7 +32,7 @@ def foot_to_close(sizes: StepSizes, eyes: Eyes, seen: Seen) -> int | None:
     able = []
     for foot in (0, 1):
         over = seen.places[1 - foot]
-        reached = highest_com(sizes, foot, seen.places[foot], over, seen.hips[foot], turned)
+        reached = highest_com(sizes, foot, seen.places[foot], (over,), seen.hips, turned)
         if reached >= lowest:
             able.append((-float(np.linalg.norm(seen.xi - seen.place(foot))), foot))
     return min(able)[1] if able else None

@@ -36,6 +36,7 @@ LOST_SHARE = 0.01  # the same, below which a foot that is to bear goes down
 FLAT, STILL_SPEED = 0.03, 0.2  # sine of a sole's tilt that is none, m/s at which it is at rest
 FLATTEN_S = 0.03  # for how long a sole that touches may be tilted or move
 RESTS_SHARE = 0.2  # of the weight, that both feet bear where they feel the ground
+RESTS_S = 0.05  # for how long they do so before the robot stands: a foot that bounces does not
 INSIDE_M = 0.02  # by which the capture point is inside of the support when a step was the last one
 FROZEN_S, LAST_S = 0.05, 0.03  # before touch-down, from when time and place are as planned
 EDGE_M = 0.006  # that a CoP keeps from the edges
@@ -85,6 +86,7 @@ class Gait:
         self.closing = False
         """Whether the step that is under way brings the feet back to how they stand nominally."""
         self._given_up = False
+        self._loose = -np.inf  # when a foot last bore too little
 
     @property
     def stance(self) -> int:
@@ -104,6 +106,10 @@ class Gait:
     def bears_both(self, seen: Seen) -> bool:
         """Whether both feet bear a good part of the weight, as far as they are felt."""
         return seen.forces is None or bool(seen.forces.min() > RESTS_SHARE * self._weight)
+
+    def rests(self, seen: Seen) -> bool:
+        """Whether both feet have borne a good part of the weight for a while, no step under way."""
+        return self.mode is Mode.STAND and seen.time - self._loose > RESTS_S
 
     def rest(self, seen: Seen) -> None:
         """Feel the ground while both feet stand on it."""
@@ -126,11 +132,12 @@ class Gait:
         The first step alone would not do: a far foot that closes up costs little, and leaves the
         near one with a farther way.
         """
-        costs = [self._cost_of_two(seen, foot) for foot in (0, 1)]
-        self._unload(seen, int(costs[1] < costs[0] - 1e-9), self.sizes.prepare)
+        (left, left_cost), (right, right_cost) = (self._first_of_two(seen, f) for f in (0, 1))
+        foot, plan = (1, right) if right_cost < left_cost - 1e-9 else (0, left)
+        self._unload(seen, foot, self.sizes.prepare, plan=plan)
 
-    def _cost_of_two(self, seen: Seen, foot: int) -> float:
-        """Cost of a step with a ``foot`` and of the one with the other foot that follows."""
+    def _first_of_two(self, seen: Seen, foot: int) -> tuple[Landing, float]:
+        """A step with a ``foot``; its cost and that of the one with the other that follows."""
         sizes, now = self.sizes, Pendulum(seen.com[:2], seen.xi)
         heading = self.eyes.heading(seen, 1 - foot)
         first = self._planned(seen, foot, self._times(), sizes.prepare)
@@ -139,10 +146,12 @@ class Gait:
         second = plan_landing(
             sizes, then, 1 - foot, first.place, heading, other, self._times(), sizes.transfer
         )
-        return first.cost + second.cost
+        return first, first.cost + second.cost
 
     def update(self, seen: Seen) -> None:
         """Go on to the state that follows, if it is time, and plan anew."""
+        if not self.bears_both(seen):
+            self._loose = seen.time
         if self.stepping:
             self.yaw = self.eyes.heading(seen, self.stance) + self.sizes.turns[self.swing]
         if self.mode in (Mode.STAND, Mode.SHIFT):
@@ -191,7 +200,14 @@ class Gait:
         if self.closing and not is_inside(self.eyes.sole(seen, self.stance, 0.0), seen.xi):
             self.closing = False
 
-    def _unload(self, seen: Seen, foot: int, duration: float, closing: bool = False) -> None:
+    def _unload(
+        self,
+        seen: Seen,
+        foot: int,
+        duration: float,
+        closing: bool = False,
+        plan: Landing | None = None,
+    ) -> None:
         self.closing = closing
         self._given_up = self._given_up and closing
         self.mode, self.begin, self.swing, self.unload_s = Mode.UNLOAD, seen.time, foot, duration
@@ -200,7 +216,7 @@ class Gait:
             self.unload_from = min(max(float(seen.forces[foot]), 1e-3), self._weight)
         self._touched = None
         self.steps += 1
-        self.plan = self._planned(seen, foot, self._times(), duration)
+        self.plan = plan or self._planned(seen, foot, self._times(), duration)
 
     def _lift(self, seen: Seen) -> None:
         self.mode, self.begin = Mode.SWING, seen.time
@@ -220,7 +236,7 @@ class Gait:
             self.plan = self._planned(seen, self.swing, times, 0.0, left)
             return
         plan = self._planned(seen, self.swing, np.array([max(left, 0.0)]), 0.0)
-        place = plan.place if left > LAST_S else self.plan.place
+        place = self.plan.place
         self.plan = replace(plan, place=place, time=left)
 
     def _landed(self, seen: Seen) -> bool:
@@ -238,11 +254,11 @@ class Gait:
         down = self.ground.tilt(pose) < FLAT and moved < STILL_SPEED
         return (down and seen.time > self._touched) or seen.time - self._touched > FLATTEN_S
 
-    def off_ground(self, seen: Seen) -> NDArray[np.bool_]:
-        """Which feet (2,) are to bear and feel no ground: a leg that is stretched may lose it."""
+    def off_ground(self, seen: Seen) -> list[bool]:
+        """Which feet are to bear and feel no ground: a leg that is stretched may lose it."""
         if seen.forces is None:
-            return np.zeros(2, dtype=bool)
-        off = np.asarray(seen.forces < LOST_SHARE * self._weight)
+            return [False, False]
+        off = [force < LOST_SHARE * self._weight for force in seen.forces.tolist()]
         if self.mode in (Mode.UNLOAD, Mode.SWING):
             off[self.swing] = False
         return off

@@ -11,6 +11,7 @@ from balance.control.stepping.planner import Pendulum
 from balance.control.stepping.seen import Seen
 
 Array = NDArray[np.float64]
+Leg = tuple[int, Array, tuple[Array, ...]]
 
 AHEAD_S = 0.06  # from now, at which legs that bear must still reach
 
@@ -22,15 +23,13 @@ def com_height(gait: Gait, seen: Seen, heading: float) -> float:
     """
     sizes = gait.sizes
     ground, legs = _legs(gait, seen)
-    heights = [
-        highest_com(sizes, foot, place, com, seen.hips[foot], heading) for foot, place, com in legs
-    ]
+    heights = [highest_com(sizes, *leg, seen.hips, heading) for leg in legs]
     highest = min([sizes.height_over + ground, *heights])
     return max(highest, lowest_com(sizes, ground))
 
 
-def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]]:
-    """Height of the ground, and of each leg that counts its number, its foot, and where the CoM is.
+def _legs(gait: Gait, seen: Seen) -> tuple[float, list[Leg]]:
+    """Height of the ground, and of each leg that counts number, foot and the CoM's places.
 
     A foot that bears counts now and a little later, one that steps where it is to land, with the
     CoM where the pendulum will have come to.
@@ -39,17 +38,15 @@ def _legs(gait: Gait, seen: Seen) -> tuple[float, list[tuple[int, Array, Array]]
     places = seen.places
     if not gait.stepping:
         middle = seen.middle
-        legs = [(f, places[f], where) for f in (0, 1) for where in (com, ahead, middle)]
-        return float(middle[2]), legs
-    stance, legs = gait.stance, []
+        return float(middle[2]), [(f, places[f], (com, ahead, middle)) for f in (0, 1)]
+    stance, swing = gait.stance, gait.swing
     if gait.mode is Mode.LOAD:
-        legs = [(gait.swing, places[gait.swing], where) for where in (com, ahead)]
+        stepping: Leg = (swing, places[swing], (com, ahead))
     else:
         plan, landing = gait.aim
         left = max(plan.time, 0.0)
         if gait.mode is Mode.UNLOAD:
             left += max(gait.begin + gait.unload_s - seen.time, 0.0)
         then = Pendulum(com[:2], seen.xi).after(left, plan.cop, gait.sizes.omega)
-        legs = [(gait.swing, landing, then.com)]
-    legs += [(stance, places[stance], where) for where in (com, ahead)]
-    return float(places[stance][2]), legs
+        stepping = (swing, landing, (then.com,))
+    return float(places[stance][2]), [stepping, (stance, places[stance], (com, ahead))]

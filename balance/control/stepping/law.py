@@ -18,6 +18,7 @@ from balance.control.stepping.home import Home
 from balance.control.stepping.seen import Seen
 from balance.control.stepping.sizes import can_step
 from balance.control.stepping.stepper import NOWHERE, Stepper
+from balance.dynamics.compiled import compiled
 from balance.robots import Robot
 
 Array = NDArray[np.float64]
@@ -187,9 +188,9 @@ class SteppingController(BalancingLaw):
         if bearing.tolist() != self.bearing.tolist():  # so few numbers are faster so
             self._changed = t
         if self._torques is not None and self._time < t < self._changed + CHANGE_S:
-            most = min(STEEPEST * (t - self._time), LARGEST) * self._limits.torques
-            change = output.torques - self._torques
-            output.torques = self._torques + np.minimum(np.maximum(change, -most), most)
+            share = min(STEEPEST * (t - self._time), LARGEST)
+            most = share * self._limits.torques
+            output.torques = changed(self._torques, output.torques, most)
         if len(output.active):
             output.active = output.active + self._first_constraint[self._asked]
         self._wrenches, self._torques, self.bearing = wrenches, output.torques, bearing
@@ -198,3 +199,9 @@ class SteppingController(BalancingLaw):
         self.track.add(t, self.desired)
         self.tell(output)
         return output
+
+
+@compiled
+def changed(torques: Array, wanted: Array, most: Array) -> Array:
+    """Torques on their way to ``wanted`` ones, by ``most`` (nj,) at most."""
+    return torques + np.minimum(np.maximum(wanted - torques, -most), most)

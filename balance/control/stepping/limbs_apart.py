@@ -1,12 +1,12 @@
 """Arms are held out of the way of legs that step: soft rows on accelerations.
 
-A body of a leg and one of another limb that are nearer than ``KEEP_M`` shall part along the line
-between them like a critically damped spring,
+A body of a leg and one of another limb shall stay ``KEEP_M`` apart, along the line between them
+like a critically damped spring,
 
     n (J_i - J_j) dv/dt = k^2 (keep - d) - 2 k n (J_i - J_j) v,
 
-where that pushes them apart.  Arms are light and little is asked of them, so that it is they that
-give way.
+where that pushes them apart: where they are nearer, or come nearer so fast that they soon would be.
+Arms are light and little is asked of them, so that it is they that give way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from balance.robots.shapes.robot_shapes import geometry_model
 Array = NDArray[np.float64]
 
 KEEP_M = 0.03  # between a leg and another limb
-SOFT_M = 0.01  # of it, in which the rows gain their weight
+SEEN_M = 0.12  # between the same, from where on they are looked at: limbs meet at some m/s
+SOFT_M = 0.01  # too near, at rest, or as fast as calls for the same: rows have all their weight
 RATE = 8.0  # k in units of omega
 
 
@@ -50,10 +51,10 @@ class LimbsApart:
         self._joints = [shape.joint for shape in shapes]
         centres = np.array([[*centre, 1.0] for centre, _ in balls]).reshape(-1, 4)
         radii = np.array([radius for _, radius in balls])
-        self._reach = radii[self._pairs].sum(axis=1) + KEEP_M
+        self._reach = radii[self._pairs].sum(axis=1) + SEEN_M
         # Of the shapes in pairs their numbers and joints; of the pairs, numbers among those.
         used = np.unique(self._pairs)
-        self._centres = np.ascontiguousarray(centres[used])
+        self._centres, self._radii = np.ascontiguousarray(centres[used]), radii[used]
         self._ball_joints = np.array([self._joints[i] for i in used], dtype=np.intp)
         self._ball_pairs = np.searchsorted(used, self._pairs)
         self._none = np.zeros((0, model.nv)), np.zeros(0)
@@ -66,8 +67,7 @@ class LimbsApart:
         rows, values = [], []
         for pair in near:
             result = pin.computeDistance(self._geometry, self._found, int(pair))
-            part = KEEP_M - result.min_distance
-            if part <= 0.0:
+            if result.min_distance > SEEN_M:
                 continue
             i, j = self._pairs[pair]
             # From the second body to the first, also where they overlap.
@@ -75,9 +75,10 @@ class LimbsApart:
             J = self._jacobian(here, i, result.getNearestPoint1())
             J -= self._jacobian(here, j, result.getNearestPoint2())
             row = normal.dot(J)
-            value = self._rate**2 * part - 2.0 * self._rate * float(row.dot(here.v))
-            if value > 0.0:
-                weight = min(part / SOFT_M, 1.0)
+            # As much too near as at rest would call for the same acceleration.
+            short = KEEP_M - result.min_distance - 2.0 / self._rate * float(row.dot(here.v))
+            if short > 0.0:
+                weight, value = min(short / SOFT_M, 1.0), self._rate**2 * short
                 rows.append(weight * row)
                 values.append(weight * value)
         return np.array(rows).reshape(-1, here.model.nv), np.array(values)
@@ -85,8 +86,9 @@ class LimbsApart:
     def _near(self, here: BodyView) -> NDArray[np.intp]:
         """Numbers of the pairs whose balls are near each other; their shapes are placed."""
         near = near_pairs(
-            here.placements, self._centres, self._ball_joints, self._ball_pairs, self._reach
-        )
+            here.placements, here.velocities, self._centres, self._radii, self._ball_joints,
+            self._ball_pairs, self._reach, 2.0 / self._rate,
+        )  # fmt: skip
         if len(near):
             for number in set(self._pairs[near].ravel().tolist()):
                 own = self._places[number]
@@ -105,14 +107,18 @@ class LimbsApart:
 @compiled
 def near_pairs(
     placements: Array,
+    velocities: Array,
     centres: Array,
+    radii: Array,
     joints: NDArray[np.intp],
     pairs: NDArray[np.intp],
     reach: Array,
+    ahead: float,
 ) -> NDArray[np.intp]:
-    """Numbers of the pairs (n, 2) of balls that are nearer than their ``reach`` (n,).
+    """Numbers of the pairs (n, 2) of which bodies may be too near, or be so ``ahead`` s from now.
 
-    ``centres`` (k, 4) are (x, y, z, 1) in the frames of their joints.
+    Bodies are in balls with ``radii`` (k,) about ``centres`` (k, 4), (x, y, z, 1) in the frames of
+    their joints; none that are farther apart than ``reach`` (n,) count.
     """
     placed = placements[joints]
     places = np.zeros((len(joints), 3))
@@ -120,7 +126,34 @@ def near_pairs(
         places += centres[:, i : i + 1] * placed[:, i]
     apart = places[pairs[:, 0]] - places[pairs[:, 1]]
     x, y, z = apart[:, 0], apart[:, 1], apart[:, 2]
-    return np.flatnonzero(x * x + y * y + z * z < reach * reach)
+    squares = x * x + y * y + z * z
+    near = np.flatnonzero(squares < reach * reach)
+    if len(near):
+        one, other = pairs[near, 0], pairs[near, 1]
+        v, whirl = ball_speeds(placed[one], velocities[joints[one]], centres[one], radii[one])
+        w, turns = ball_speeds(
+            placed[other], velocities[joints[other]], centres[other], radii[other]
+        )
+        x, y, z = v[:, 0] - w[:, 0], v[:, 1] - w[:, 1], v[:, 2] - w[:, 2]
+        fastest = np.sqrt(x * x + y * y + z * z) + whirl + turns
+        close = radii[one] + radii[other] + KEEP_M + ahead * fastest
+        near = near[squares[near] < close * close]
+    return near
+
+
+@compiled
+def ball_speeds(
+    placed: Array, velocities: Array, centres: Array, radii: Array
+) -> tuple[Array, Array]:
+    """Velocities (n, 3) of balls' centres, and by how much faster (n,) a point of a ball may be."""
+    linear, angular = velocities[:, :3], velocities[:, 3:]
+    x, y, z = centres[:, 0], centres[:, 1], centres[:, 2]
+    a, b, c = angular[:, 0], angular[:, 1], angular[:, 2]
+    own = (linear[:, 0] + b * z - c * y, linear[:, 1] + c * x - a * z, linear[:, 2] + a * y - b * x)
+    speeds = np.zeros((len(radii), 3))
+    for i in range(3):
+        speeds += own[i].reshape(-1, 1) * placed[:, i]
+    return speeds, radii * np.sqrt(a * a + b * b + c * c)
 
 
 def _trunk(model: pin.Model, legs: set[int]) -> set[int]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +104,7 @@ def plan_landing(
     """
     return Landing(
         *best_landing(
-            sizes.of_plan, swing, stance, math.cos(heading), math.sin(heading),
+            sizes.for_plan, swing, stance, math.cos(heading), math.sin(heading),
             pendulum.xi, pendulum.com, foot.place, foot.velocity, times, before,
             -1.0 if planned is None else planned,
         )
@@ -112,7 +113,7 @@ def plan_landing(
 
 @compiled
 def best_landing(
-    sizes: PlanSizes,
+    of_plan: tuple[Any, ...],
     swing: int,
     stance: Array,
     c: float,
@@ -127,8 +128,10 @@ def best_landing(
 ) -> tuple[Array, float, Array, float, float]:
     """Place, time, CoP, what is missed and cost of the best landing.
 
-    (c, s) is the heading, ``planned`` negative without a last plan.
+    ``of_plan`` are the ``PlanSizes``, (c, s) is the heading, ``planned`` negative without a last
+    plan.
     """
+    sizes = PlanSizes(*of_plan)
     turn = np.array([[c, s], [-s, c]])  # into the heading's axes, from the stance foot
     points = np.empty((4, 2))
     points[0], points[1], points[2], points[3] = xi - stance, com - stance, foot - stance, velocity

@@ -79,8 +79,9 @@ class Eyes:
         (left_id, on_left), (right_id, on_right) = self._soles
         left = pin.updateFramePlacement(model, data, left_id) * on_left
         right = pin.updateFramePlacement(model, data, right_id) * on_right
-        xi = com[:2] + velocity[:2] / self._sizes.omega
-        hips = self._hips.dot(self._axes.T) + (self._base - com)
+        xi, hips = capture_point_and_hips(
+            com, velocity, self._sizes.omega, self._hips, self._axes, self._base
+        )
         places = left.translation, right.translation
         yaws = heading_of(left.rotation), heading_of(right.rotation)
         return Seen(t, com, velocity, xi, (left, right), places, yaws, hips, forces)
@@ -122,6 +123,14 @@ class Eyes:
         pose = seen.poses[foot]
         corners = self._corners[margin][foot].dot(pose.rotation[:2].T)
         return np.asarray(corners + pose.translation[:2])
+
+
+@compiled
+def capture_point_and_hips(
+    com: Array, velocity: Array, omega: float, hips: Array, axes: Array, base: Array
+) -> tuple[Array, Array]:
+    """The capture point (2,), and from the CoM the hips that are ``hips`` (2, 3) from the base."""
+    return com[:2] + velocity[:2] / omega, hips.dot(axes.T) + (base - com)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -34,8 +35,9 @@ HEIGHT_RATE = 4.0  # omega, at which the CoM comes to its height
 RANGE_RATE = 12.0
 DOWN = 3.0  # of the landing speed, at which a foot that bears and has lost the ground comes down
 MOST_LEAN = 0.04  # of the CoM's height, that the body gives a step that falls short
-NO_LEAN = np.zeros(2)
-NO_LEAN.flags.writeable = False
+REST = np.zeros(3)
+REST.flags.writeable = False
+BOTH: tuple[int, ...] = (0, 1)
 FOLLOW_RATE = 8.0  # omega, at which a swing foot's path comes to where the foot is
 
 
@@ -66,6 +68,7 @@ class Stepper:
         names = [sole.name for sole in robot.soles]
         self.numbers = np.array([names.index(sole.name) for sole in sizes.soles], dtype=np.intp)
         """Which of the robot's contacts are the left and the right foot."""
+        self._contacts = {feet: self.numbers[list(feet)] for feet in (BOTH, (0,), (1,))}
         self._full = law.contacts.max_normal_force_N or UNBOUNDED_WEIGHTS * self._weight
         self._least = law.contacts.least_normal_force(robot.mass)
         contacts = law.contacts.model_copy(update={"max_normal_force_N": self._full})
@@ -88,6 +91,7 @@ class Stepper:
         self._period = period
         self.gait = Gait(sizes, self.eyes, self._weight, period)
         self._upright = pin.Quaternion(robot.q_nominal[3:7]).matrix()
+        self._strongest = 3.0 * float(sizes.foot_acceleration.max())
 
     @property
     def laws(self) -> tuple[StanceLaw, ...]:
@@ -97,42 +101,41 @@ class Stepper:
     def home(self, seen: Seen) -> Home | None:
         """Where the robot stands, if it does so as in its nominal stance; None while it steps."""
         # A foot that has just come down is not off again before the law that leans knows of it.
-        if self.gait.mode is not Mode.STAND or not self.gait.bears_both(seen):
-            return None
-        return find_home(seen, self.eyes)
+        return find_home(seen, self.eyes) if self.gait.rests(seen) else None
 
     def ask(self, seen: Seen) -> Asked:
         """Tell a law what is wanted of it now."""
         gait = self.gait
         turned = self.eyes.turned(seen, gait.stance if gait.stepping else None)
-        rotation = pin.rpy.rpyToMatrix(0.0, 0.0, turned) @ self._upright
+        rotation = pin.rpy.rpyToMatrix(0.0, 0.0, turned).dot(self._upright)
         height = com_height(gait, seen, turned)
-        least, most = self._bounds(seen)
-        law, feet, swing = self.both, [0, 1], None
+        law, feet, swing = self.both, BOTH, None
         if gait.mode is Mode.SWING:
-            law, feet, swing = self.single[gait.stance], [gait.stance], self._swing(seen)
+            law, feet, swing = self.single[gait.stance], (gait.stance,), self._swing(seen)
         acceleration = self._acceleration(seen, height)
+        least, most = self._bounds(seen, feet)
         normals = np.array([gait.grounds[foot].normal for foot in feet])
-        down = np.where(gait.off_ground(seen), DOWN * self.sizes.landing_speed, 0.0)
+        off, speed = gait.off_ground(seen), DOWN * self.sizes.landing_speed
+        down = np.array([speed if off[foot] else 0.0 for foot in feet])
         still = gait.mode in (Mode.STAND, Mode.SHIFT)
-        law.ask(
-            Wish(acceleration, rotation, swing, least[feet], most[feet], normals, down[feet], still)
-        )
-        zero, quaternion = np.zeros(3), np.array(pin.Quaternion(rotation).coeffs())
+        law.ask(Wish(acceleration, rotation, swing, least, most, normals, down, still))
+        quaternion = np.array(pin.Quaternion(rotation).coeffs())
         com = seen.middle
         com[2] = height
-        desired = Desired(com, zero, zero, quaternion, rotation, zero, zero, moving=False)
-        return Asked(law, self.numbers[feet], desired)
+        desired = Desired(com, REST, REST, quaternion, rotation, REST, REST, moving=False)
+        return Asked(law, self._contacts[feet], desired)
 
     def _acceleration(self, seen: Seen, height: float) -> Array:
         """Of the CoM (3,): away from the CoP as a pendulum's, and to its height."""
         omega, rate = self.sizes.omega, HEIGHT_RATE * self.sizes.omega
-        level = omega**2 * (seen.com[:2] - self.gait.cop(seen) - self._lean(seen))
-        up = rate**2 * (height - seen.com[2]) - 2.0 * rate * seen.velocity[2]
-        return np.array([*level.tolist(), up])
+        x, y, z = seen.com.tolist()
+        p_x, p_y = self.gait.cop(seen).tolist()
+        lean_x, lean_y = self._lean(seen)
+        up = rate**2 * (height - z) - 2.0 * rate * float(seen.velocity[2])
+        return np.array([omega**2 * (x - p_x - lean_x), omega**2 * (y - p_y - lean_y), up])
 
-    def _lean(self, seen: Seen) -> Array:
-        """How far (2,) beyond the CoP the force shall pass the CoM, m: what a plan falls short.
+    def _lean(self, seen: Seen) -> tuple[float, float]:
+        """How far (x, y) beyond the CoP the force shall pass the CoM, m: what a plan falls short.
 
         xi(T) = p + (xi - p) exp(omega T): so much farther out is p, as a pendulum would have it,
         that xi comes to where the foot lands.  The moment is the body's, which leans for it.
@@ -140,14 +143,15 @@ class Stepper:
         gait, sizes = self.gait, self.sizes
         plan = gait.plan
         if gait.mode not in (Mode.UNLOAD, Mode.SWING) or plan is None or plan.missed == 0.0:
-            return NO_LEAN
+            return 0.0, 0.0
         left = plan.time + sizes.load
         if gait.mode is Mode.UNLOAD:
             left += gait.begin + gait.unload_s - seen.time
         growth = np.expm1(sizes.omega * max(left, self._period))
         out = seen.xi - plan.cop
-        far = min(plan.missed / growth, MOST_LEAN * sizes.height)
-        return np.asarray(far / max(float(np.linalg.norm(out)), 1e-9) * out)
+        far = min(float(plan.missed / growth), MOST_LEAN * sizes.height)
+        share = far / max(math.sqrt(out.dot(out)), 1e-9)
+        return share * float(out[0]), share * float(out[1])
 
     def _swing(self, seen: Seen) -> SwingTarget:
         gait, sizes = self.gait, self.sizes
@@ -162,20 +166,20 @@ class Stepper:
             path.velocity,
             path.acceleration,
             gait.ground.axes(gait.yaw),
-            3.0 * float(sizes.foot_acceleration.max()),
+            self._strongest,
         )
 
-    def _bounds(self, seen: Seen) -> tuple[Array, Array]:
-        """Least and largest normal forces (2,), N: a foot's load is taken off and put on."""
+    def _bounds(self, seen: Seen, feet: tuple[int, ...]) -> tuple[Array, Array]:
+        """Least and largest normal forces of feet, N: a foot's load is taken off and put on."""
         gait = self.gait
-        most = np.array([self._full, self._full])
+        most = [self._full, self._full]
         passed = seen.time - gait.begin
         if gait.mode is Mode.UNLOAD:
             most[gait.swing] = gait.unload_from * (1.0 - passed / gait.unload_s)
         elif gait.mode is Mode.LOAD:
             most[gait.swing] = self._weight * (passed + self._period) / self.sizes.load
-        most = np.maximum(most, EMPTY_N)
-        return np.minimum(self._least, 0.5 * most), most
+        most = [max(most[foot], EMPTY_N) for foot in feet]
+        return np.array([min(self._least, 0.5 * force) for force in most]), np.array(most)
 
     def landing(self) -> tuple[int, Array]:
         """Number of the sole that steps, and where it is to land, (4,); -1 and NaN for none."""

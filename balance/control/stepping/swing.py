@@ -48,8 +48,7 @@ class SwingPath:
         """Go level by a ``share`` towards where the foot is: what drives did not give is not made
         up for at once, but planned anew.
         """
-        go_level(self.place, place, share)
-        go_level(self.velocity, velocity, share)
+        go_level(self.place, self.velocity, place, velocity, share)
 
     def advance(self, dt: float, goal: Array, left: float) -> None:
         """Go on for ``dt`` s towards ``goal`` (3,), to be reached ``left`` s from now."""
@@ -84,10 +83,13 @@ class SwingPath:
 
 
 @compiled
-def go_level(own: Array, other: Array, share: float) -> None:
-    """Bring the first two entries of ``own`` by a ``share`` towards those of ``other``."""
+def go_level(
+    place: Array, velocity: Array, to_place: Array, to_velocity: Array, share: float
+) -> None:
+    """Bring ``place`` and ``velocity`` by a ``share`` towards others, but for their heights."""
     for axis in range(2):
-        own[axis] += share * (other[axis] - own[axis])
+        place[axis] += share * (to_place[axis] - place[axis])
+        velocity[axis] += share * (to_velocity[axis] - velocity[axis])
 
 
 @compiled

@@ -125,6 +125,24 @@ def test_a_foot_that_was_brought_back_bears_before_the_law_that_leans_takes_over
     assert recording.contact_wrenches[after][:, :, 2].min() > 0.0
 
 
+def test_a_foot_that_bounces_does_not_stand(toro: Robot) -> None:
+    """One period in which both feet bore was enough, and the other law let the foot hover."""
+    config = load_config("toro_push", {"controller": {"law": "stepping"}, "reference": None})
+    law = make_controller(config, toro)
+    assert isinstance(law, SteppingController)
+    assert law.stepper is not None
+    stepper, half, v = law.stepper, 0.5 * toro.mass * 9.81, np.zeros(toro.model.nv)
+    homes = []
+    for i in range(150):
+        down = i % 20 != 0 if i < 60 else True  # until then it is in the air again and again
+        forces = np.array([half if down else 0.0, half])
+        seen = stepper.eyes.see(toro.q_nominal, v, 0.001 * i, forces)
+        stepper.gait.update(seen)
+        homes.append(stepper.home(seen) is not None)
+    assert not any(homes[:80])
+    assert all(homes[110:])
+
+
 @pytest.mark.parametrize(("speed", "short"), [(0.75, False), (1.3, True)])
 def test_a_step_that_falls_short_has_the_body_lean_by_no_more_than_it_may(
     toro: Robot, speed: float, short: bool
