@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import sys
 import zlib
@@ -39,6 +40,7 @@ MOTIONS = {
 }
 SUBJECTS = (*LAWS.ready(), *FORMS, PHASES)
 """Laws, other forms of them, and the laws of all stages of the motions that ship."""
+STUCK_S = 900.0  # a block takes ten seconds or so: a law that has not answered by then never does
 ON_ONE_SPOT_EVERY = 7  # has no common divisor with the number of kinds
 RUNGS = (
     ControlStatus.OTHER_SOLVER, ControlStatus.RELAXED, ControlStatus.MINIMUM_WRENCH,
@@ -88,6 +90,7 @@ def run_block(job: Job) -> dict[str, Any]:
     rng = np.random.default_rng([seed, block, zlib.crc32(f"{name} {law_name}".encode())])
     flags: Counter[str] = Counter()
     complaints, deepest = [], 0.0
+    faulthandler.dump_traceback_later(STUCK_S, exit=True)
     for index in range(BLOCK):
         robot, law = _asked(name, law_name, index)
         kind = KINDS[index % len(KINDS)]
@@ -96,6 +99,7 @@ def run_block(job: Job) -> dict[str, Any]:
         deepest = max(deepest, depth_outside(law, output))
         if wrong := complaint(law, robot, output):
             complaints.append(f"state {index} ({kind}): {wrong}")
+    faulthandler.cancel_dump_traceback_later()
     return {
         "robot": name, "law": law_name, "seed": seed, "block": block, "states": BLOCK,
         "flags": flags, "deepest": deepest, "complaints": complaints,
