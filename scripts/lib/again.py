@@ -14,12 +14,11 @@ from lib.kept_runs import Row, Runs, case_of, code_hash
 from lib.measured_runs import simulate
 from lib.tables import stamp, write_table
 
-PAGE, MARK = "docs/capture.md", "again"
-SEED = 21
+MARK, SEED = "again", 21
 
 
-def repeat(runs: Runs, number: int, workers: int) -> None:
-    """Run so many of all runs anew, and write how many of each law ended alike."""
+def repeat(runs: Runs, number: int, workers: int, page: str, command: str) -> None:
+    """Run so many of all runs anew, and write on a page how many of each law ended alike."""
     rows = list(runs.rows.values())
     order = np.random.default_rng(SEED).permutation(len(rows))[:number]
     drawn = [rows[i] for i in order]
@@ -28,9 +27,9 @@ def repeat(runs: Runs, number: int, workers: int) -> None:
     laws = sorted({row["law"] for row in drawn})
     codes = sorted({row["code"] for row in drawn})
     write_table(
-        PAGE, MARK, ["law", "repeated", "recovered as before", "in the same way", "not"],
+        page, MARK, ["law", "repeated", "recovered as before", "in the same way", "not"],
         [compared(law, drawn, anew) for law in laws],
-        f"{stamp('scripts/measured_limits --again')} Runs of code {' and '.join(codes)}, repeated "
+        f"{stamp(f'{command} --again')} Runs of code {' and '.join(codes)}, repeated "
         f"with {' and '.join(sorted({code_hash(law) for law in laws}))}.",
     )  # fmt: skip
 
