@@ -56,8 +56,8 @@ def divide_right(Z: Array, U: Array) -> Array:
 
 
 def divide_upper(U: Array, x: Array) -> Array:
-    """U^-1 x for an upper U and a vector ``x``."""
-    return np.asarray(dtrsv(U, x))
+    """U^-1 x for a vector ``x`` and the upper U of its size at the beginning of ``U``."""
+    return np.asarray(dtrsv(U[: len(x), : len(x)], x)) if len(x) else x
 
 
 def divide_transposed(U: Array, B: Array) -> Array:
@@ -169,12 +169,14 @@ if COMPILED:
 
     @compiled
     def divide_upper(U: Array, x: Array) -> Array:
-        y, letters, sizes = x.copy(), np.array([_L, _T, _N]), np.array([len(x), 1], np.int32)
+        y, letters = x.copy(), np.array([_L, _T, _N])
+        sizes = np.array([len(x), 1, U.shape[1]], np.int32)
         letter, size = letters.ctypes.data, sizes.ctypes.data
         if len(x):
             _dtrsv(
-                letter, letter + 1, letter + 2, size, U.ctypes.data, size, y.ctypes.data, size + 4
-            )
+                letter, letter + 1, letter + 2, size, U.ctypes.data, size + 8, y.ctypes.data,
+                size + 4,
+            )  # fmt: skip
         return y
 
     @compiled
