@@ -65,6 +65,11 @@ def divide_transposed(U: Array, B: Array) -> Array:
     return np.asarray(dtrsm(1.0, U, B, trans_a=1))
 
 
+def rotate(A: Array, i: int, c: float, s: float) -> None:
+    """Turn the rows i and i + 1 of ``A`` by the angle with this cosine and sine."""
+    A[i], A[i + 1] = c * A[i] + s * A[i + 1], c * A[i + 1] - s * A[i]
+
+
 # Of plants, whose compiled steps give the same numbers as others to the last bit: these make the
 # same calls on the same memory.  Symmetric matrices are in C order, U is in LAPACK's own.
 def cholesky(H: Array) -> tuple[Array, bool]:
@@ -190,6 +195,12 @@ if COMPILED:
                 U.ctypes.data, size + 4, X.ctypes.data, size,
             )  # fmt: skip
         return X
+
+    @compiled
+    def rotate(A: Array, i: int, c: float, s: float) -> None:
+        for j in range(A.shape[1]):  # without arrays in between
+            upper, lower = A[i, j], A[i + 1, j]
+            A[i, j], A[i + 1, j] = c * upper + s * lower, c * lower - s * upper
 
     @compiled
     def cholesky(H: Array) -> tuple[Array, bool]:

@@ -25,6 +25,7 @@ from balance.dynamics.linear_algebra import (
     divide_right,
     divide_transposed,
     divide_upper,
+    rotate,
     solve_positive,
 )
 
@@ -133,7 +134,7 @@ def _furthest(r: Array, u: Array) -> tuple[float, int]:
     """How far u - t r stays positive, and which entry ends it; without such, infinity and -1."""
     step, out = math.inf, -1
     if len(r):
-        least = NO_PULL * np.abs(r).max()
+        least = NO_PULL * max(r.max(), -r.min())
         for i in range(len(r)):
             if r[i] > least and max(u[i], 0.0) < step * r[i]:
                 step, out = max(u[i], 0.0) / r[i], i
@@ -148,8 +149,5 @@ def _drop(Q: Array, R: Array, active: Integers, u: Array, out: int, k: int) -> N
     for i in range(out, k - 1):
         length = math.hypot(R[i, i], R[i + 1, i])
         c, s = R[i, i] / length, R[i + 1, i] / length
-        R[i, i : k - 1], R[i + 1, i : k - 1] = (
-            c * R[i, i : k - 1] + s * R[i + 1, i : k - 1],
-            c * R[i + 1, i : k - 1] - s * R[i, i : k - 1],
-        )
-        Q[i], Q[i + 1] = c * Q[i] + s * Q[i + 1], c * Q[i + 1] - s * Q[i]
+        rotate(R, i, c, s)
+        rotate(Q, i, c, s)

@@ -181,3 +181,14 @@ def test_whatever_is_handed_over_ends() -> None:
         if solution.status is QPStatus.SOLVED:
             assert solution.optimality_error(qp) < OPTIMAL
     assert seen == {QPStatus.SOLVED, QPStatus.INFEASIBLE}
+
+
+def test_arrays_in_any_order_are_read_and_left_as_they_are(solver: Solver) -> None:
+    qp = _program(np.random.default_rng(9), 7, 30, 2.0)
+    x = solver.solve(qp).x
+    turned = QuadraticProgram(*(np.asfortranarray(part) for part in (qp.H, qp.g, qp.C, qp.d)))
+    apart = QuadraticProgram(qp.H, np.repeat(qp.g, 2)[::2], np.repeat(qp.C, 2, 1)[:, ::2], qp.d)
+    for other in (turned, apart):
+        for part in (other.H, other.g, other.C, other.d):
+            part.flags.writeable = False
+        np.testing.assert_array_equal(solver.solve(other).x, x)
