@@ -132,7 +132,7 @@ class WrenchQPConfig(Strict):
     """The quadratic program that shares a wrench among the contacts."""
 
     solver: str = "daqp"
-    """daqp, quadprog, or proxqp (extra `solvers`)."""
+    """daqp, goldfarb_idnani, quadprog (no limit of iterations), or proxqp (extra `solvers`)."""
     linear_weight: Positive = 1.0
     """Weight of the squared force error [1/N^2]."""
     angular_weight: Positive = 10.0

@@ -56,13 +56,18 @@ def divide_right(Z: Array, U: Array) -> Array:
 
 
 def divide_upper(U: Array, x: Array) -> Array:
-    """U^-1 x for an upper U and a vector ``x``."""
-    return np.asarray(dtrsv(U, x))
+    """U^-1 x for a vector ``x`` and the upper U of its size at the beginning of ``U``."""
+    return np.asarray(dtrsv(U[: len(x), : len(x)], x)) if len(x) else x
 
 
 def divide_transposed(U: Array, B: Array) -> Array:
     """U^-T B for an upper U; ``B`` (n, m)."""
     return np.asarray(dtrsm(1.0, U, B, trans_a=1))
+
+
+def rotate(A: Array, i: int, c: float, s: float) -> None:
+    """Turn the rows i and i + 1 of ``A`` by the angle with this cosine and sine."""
+    A[i], A[i + 1] = c * A[i] + s * A[i + 1], c * A[i + 1] - s * A[i]
 
 
 # Of plants, whose compiled steps give the same numbers as others to the last bit: these make the
@@ -169,12 +174,14 @@ if COMPILED:
 
     @compiled
     def divide_upper(U: Array, x: Array) -> Array:
-        y, letters, sizes = x.copy(), np.array([_L, _T, _N]), np.array([len(x), 1], np.int32)
+        y, letters = x.copy(), np.array([_L, _T, _N])
+        sizes = np.array([len(x), 1, U.shape[1]], np.int32)
         letter, size = letters.ctypes.data, sizes.ctypes.data
         if len(x):
             _dtrsv(
-                letter, letter + 1, letter + 2, size, U.ctypes.data, size, y.ctypes.data, size + 4
-            )
+                letter, letter + 1, letter + 2, size, U.ctypes.data, size + 8, y.ctypes.data,
+                size + 4,
+            )  # fmt: skip
         return y
 
     @compiled
@@ -188,6 +195,12 @@ if COMPILED:
                 U.ctypes.data, size + 4, X.ctypes.data, size,
             )  # fmt: skip
         return X
+
+    @compiled
+    def rotate(A: Array, i: int, c: float, s: float) -> None:
+        for j in range(A.shape[1]):  # without arrays in between
+            upper, lower = A[i, j], A[i + 1, j]
+            A[i, j], A[i + 1, j] = c * upper + s * lower, c * lower - s * upper
 
     @compiled
     def cholesky(H: Array) -> tuple[Array, bool]:

@@ -14,7 +14,7 @@ from balance.control.qp import QPStatus, QuadraticProgram, Solver, make_adapter,
 from balance.control.whole_body_qp import WholeBodyController
 from balance.errors import MissingExtraError
 
-EXACT = ("daqp", "quadprog")  # active-set methods
+EXACT = ("daqp", "goldfarb_idnani", "quadprog")  # active-set methods
 FEW = 10  # programs for the others
 HARD = 3.0  # how much the wanted wrench of the momentum law exceeds that of the run
 

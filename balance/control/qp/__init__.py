@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from balance.control.qp.certified import CertifiedSolver
 from balance.control.qp.daqp_solver import DaqpSolver
+from balance.control.qp.dual_solver import DualSolver
 from balance.control.qp.problem import QPSolution, QPStatus, QuadraticProgram, Solver
 from balance.control.qp.proxqp_solver import ProxqpSolver
 from balance.control.qp.quadprog_solver import QuadprogSolver
@@ -22,6 +23,7 @@ __all__ = [
 
 _ADAPTERS: dict[str, type[Solver]] = {
     "daqp": DaqpSolver,
+    "goldfarb_idnani": DualSolver,
     "quadprog": QuadprogSolver,
     "proxqp": ProxqpSolver,
 }
@@ -35,9 +37,10 @@ def solver_names() -> list[str]:
 def make_solver(name: str, patience: int = 0) -> CertifiedSolver:
     """The solver called ``name``, with its answers checked and another solver to fall back to.
 
-    ``patience``: for how many programs the other one goes first after that.
+    The other one always comes to an end.  ``patience``: for how many programs it goes first after
+    that.
     """
-    fallback = "daqp" if name == "quadprog" else "quadprog"
+    fallback = "goldfarb_idnani" if name in ("daqp", "proxqp") else "daqp"
     return CertifiedSolver(make_adapter(name), make_adapter(fallback), patience)
 
 

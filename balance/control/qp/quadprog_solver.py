@@ -9,10 +9,12 @@ from balance.control.qp.problem import QPSolution, QPStatus, QuadraticProgram, u
 
 
 class QuadprogSolver:
-    """Exact to rounding, fastest on small dense programs with few active rows.
+    """Exact to rounding, fast on small dense programs with few active rows; for who asks for it.
 
-    It knows no limit of iterations: once, on rows of very different length that depend on each
-    other, it went round for ever.  With rows of length one it did not, but was wrong elsewhere.
+    It knows no limit of iterations, and cannot be stopped: on a program of ``capture`` it goes
+    round for ever.  Nothing about a program tells beforehand: that one, rounded to 15 digits, ends.
+    So nothing falls back to it; :class:`~balance.control.qp.dual_solver.DualSolver` is the same
+    method with a bound.
     """
 
     name = "quadprog"
