@@ -108,8 +108,13 @@ class Gait:
         return seen.forces is None or bool(seen.forces.min() > RESTS_SHARE * self._weight)
 
     def rests(self, seen: Seen) -> bool:
-        """Whether both feet have borne a good part of the weight for a while, no step under way."""
-        return self.mode is Mode.STAND and seen.time - self._loose > RESTS_S
+        """Whether the robot stands: it is slow, its capture point well inside of the support, and
+        both feet have borne a good part of the weight for a while.
+        """
+        if self.mode is not Mode.STAND or seen.time - self._loose <= RESTS_S:
+            return False
+        slow = float(np.linalg.norm(seen.velocity)) < SLOW * self.sizes.omega * self.sizes.leg
+        return slow and is_inside(self.eyes.hull(seen, CALM * self.sizes.leg), seen.xi)
 
     def rest(self, seen: Seen) -> None:
         """Feel the ground while both feet stand on it."""
@@ -178,9 +183,7 @@ class Gait:
     def _close(self, seen: Seen) -> None:
         """Begin to bring the feet together once the robot is slow, or go on with it."""
         if self.mode is Mode.STAND:
-            slow = float(np.linalg.norm(seen.velocity)) < SLOW * self.sizes.omega * self.sizes.leg
-            calm = is_inside(self.eyes.hull(seen, CALM * self.sizes.leg), seen.xi)
-            if slow and calm and not self._given_up and self.steps:
+            if not self._given_up and self.steps and self.rests(seen):
                 self.rest(seen)
                 if (foot := foot_to_close(self.sizes, self.eyes, seen)) is not None:
                     self.mode, self.begin, self.swing = Mode.SHIFT, seen.time, foot
