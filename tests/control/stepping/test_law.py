@@ -180,6 +180,33 @@ def test_a_foot_lands_where_the_last_plan_had_it() -> None:
     np.testing.assert_allclose(place, recording.landing[down, :3], rtol=0, atol=0.02)
 
 
+def test_a_landing_keeps_its_place_while_its_time_stands() -> None:
+    """Planned on, the place of a late foot ran away from it."""
+    recording = pushed(1.7, 150.0)
+    assert recording.landing is not None
+    assert recording.bearing is not None
+    air = np.flatnonzero((recording.bearing == 0.0).any(axis=1))
+    first = air[: 1 + int(np.argmax(np.append(np.diff(air), 2) > 1))]
+    last = recording.landing[first[-1] - 40 : first[-1], :2]
+    assert len(first) > 200
+    assert np.ptp(recording.landing[first, :2], axis=0).max() > 0.01  # planned anew until then
+    assert np.ptp(last, axis=0).max() < 1e-6
+
+
+def test_a_robot_that_still_moves_does_not_stand_yet(toro: Robot) -> None:
+    config = load_config("toro_push", {"controller": {"law": "stepping"}, "reference": None})
+    law = make_controller(config, toro)
+    assert isinstance(law, SteppingController)
+    assert law.stepper is not None
+    stepper, homes = law.stepper, []
+    for speed in (0.3, 0.0):
+        v = np.zeros(toro.model.nv)
+        v[0] = speed
+        seen = stepper.eyes.see(toro.q_nominal, v, 1.0, None)
+        homes.append(stepper.home(seen) is not None)
+    assert homes == [False, True]
+
+
 def test_steps_of_a_recording_are_numbered_and_told() -> None:
     recording = pushed(1.7, 0.0)
     assert recording.strategy is not None
